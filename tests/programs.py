@@ -24,6 +24,7 @@ import psycopg
 import redis
 
 START_SECONDS: Final = 30.0
+DEBIAN: Final = "/usr/lib/postgresql/*/bin/initdb"
 _PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -100,7 +101,7 @@ def own_postgres() -> Iterator[str]:
 
 def _postgres_programs() -> Path | None:
     """The folder that holds initdb and pg_ctl: Debian's newest, else the one on the PATH."""
-    found = glob.glob("/usr/lib/postgresql/*/bin/initdb")
+    found = glob.glob(DEBIAN)
     if found:
         return max((Path(path).parent for path in found), key=lambda path: _version(path.parent))
     on_path = shutil.which("initdb")

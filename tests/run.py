@@ -78,7 +78,7 @@ def _suite(database: str, marks: str, arguments: Sequence[str]) -> Step:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit code: 0 when everything passed."""
-    options, rest = _options(arguments)
+    options, rest = read_options(arguments)
     failed: list[str] = []
     closing: list[str] = []
     with ExitStack() as stack:
@@ -88,8 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             failed += _run_checks(own)
         if not options.checks:
             found = _programs(stack, options, closing)
-            databases = _databases(options, found)
-            runs = [run for database in databases for run in suites(options, rest, database)]
+            halves = databases(options, found)
+            runs = [run for database in halves for run in suites(options, rest, database)]
             failed += _run_suites(runs, {**os.environ, **found})
     if closing and options.no_skips:
         failed.append("nothing may be skipped")
@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if failed else 0
 
 
-def _options(arguments: Sequence[str] | None) -> tuple[argparse.Namespace, list[str]]:
+def read_options(arguments: Sequence[str] | None) -> tuple[argparse.Namespace, list[str]]:
     parser = argparse.ArgumentParser(prog="bin/test", usage=USAGE, allow_abbrev=False)
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--fast", action="store_true", help="SQLite only, without the slow half")
@@ -122,7 +122,7 @@ def _programs(
 ) -> Mapping[str, str]:
     """The variables that name PostgreSQL and Redis; a closing line for each that is absent."""
     wanted = [("TEST_REDIS_URL", programs.redis_server)]
-    if not options.sqlite and not (options.fast and not options.postgres):
+    if _wants_postgres(options):
         wanted.append(("TEST_DATABASE_URL", programs.postgres))
     found: dict[str, str] = {}
     for variable, service in wanted:
@@ -133,11 +133,15 @@ def _programs(
     return found
 
 
-def _databases(options: argparse.Namespace, found: Mapping[str, str]) -> Iterator[str]:
+def databases(options: argparse.Namespace, found: Mapping[str, str]) -> Iterator[str]:
     if not options.postgres:
         yield "sqlite"
-    if "TEST_DATABASE_URL" in found:
+    if _wants_postgres(options) and "TEST_DATABASE_URL" in found:
         yield "postgres"
+
+
+def _wants_postgres(options: argparse.Namespace) -> bool:
+    return bool(options.postgres or not (options.sqlite or options.fast))
 
 
 def _run_checks(variables: Mapping[str, str]) -> list[str]:
