@@ -56,7 +56,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = kept
 
 
-_DATABASE_FIXTURES = frozenset({"db", "transactional_db", "live_server", "database_url"})
+_DATABASE_FIXTURES = frozenset(
+    {"db", "transactional_db", "live_server", "database_url", "empty_database_url"}
+)
 
 
 def _belongs(item: pytest.Item, *, on_postgres: bool) -> bool:

@@ -117,6 +117,16 @@ def database_url(_migrated: str, tmp_path: Path) -> Iterator[str]:
         yield environment.with_database(os.environ["TEST_DATABASE_URL"], name)
 
 
+@pytest.fixture
+def empty_database_url(tmp_path: Path) -> Iterator[str]:
+    """DATABASE_URL of a database of this test alone in which nothing was migrated."""
+    if not environment.on_postgres():
+        yield f"sqlite:///{tmp_path / 'empty.sqlite3'}"
+        return
+    with _new_database(template="template0") as name:
+        yield environment.with_database(os.environ["TEST_DATABASE_URL"], name)
+
+
 @contextmanager
 def _new_database(*, template: str) -> Iterator[str]:
     """The name of a new PostgreSQL database, dropped at the end whoever is still connected."""
