@@ -1,0 +1,282 @@
+"""All settings, read from the environment; `.env.example` explains every variable.
+
+Sections stand in this order: place, secrets, web, apps, database, cache and pushes, mail, REST,
+pages, logs, the desk itself.
+"""
+
+import secrets
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.csp import CSP
+
+env = environ.Env()
+BASE_DIR = Path(__file__).resolve().parent.parent
+ENV_FILE = Path(env.str("HANDOFF_ENV_FILE", default=str(BASE_DIR / ".env")))
+if ENV_FILE.is_file():
+    environ.Env.read_env(ENV_FILE)
+
+# --- place -----------------------------------------------------------------------------------
+DATA_DIR = Path(env.str("HANDOFF_DATA", default=str(BASE_DIR / "data"))).expanduser().resolve()
+DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+DEMO = env.bool("HANDOFF_DEMO", default=False)
+
+
+# --- secrets ---------------------------------------------------------------------------------
+def _kept(name: str, make: str) -> str:
+    """The text of a private file in the data directory, made on first use."""
+    path = DATA_DIR / name
+    if not path.exists():
+        part = path.with_name(f".{name}.{secrets.token_hex(4)}")
+        part.touch(mode=0o600)
+        part.write_text(make + "\n")
+        try:
+            path.hardlink_to(part)
+        except FileExistsError:
+            pass  # another process starting at the same moment was first; its text counts
+        finally:
+            part.unlink()
+    return path.read_text().strip()
+
+
+def _fernet_key() -> str:
+    return secrets.token_urlsafe(32) + "="
+
+
+SECRET_KEY = env.str("SECRET_KEY", default="") or _kept("secret_key", secrets.token_urlsafe(48))
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
+ENCRYPTION_KEYS: list[str] = env.list("HANDOFF_ENCRYPTION_KEYS", default=[]) or [
+    _kept("encryption_key", _fernet_key())
+]
+
+# --- web -------------------------------------------------------------------------------------
+DEBUG = env.bool("DEBUG", default=False)
+PUBLIC_BASE_URL: str = env.str("PUBLIC_BASE_URL", default="").rstrip("/")
+_public = urlsplit(PUBLIC_BASE_URL)
+if PUBLIC_BASE_URL and (_public.scheme not in ("http", "https") or not _public.hostname):
+    raise ImproperlyConfigured(
+        "PUBLIC_BASE_URL must be the address people open, such as https://desk.example.org"
+    )
+ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[]) or [
+    *dict.fromkeys(["localhost", "127.0.0.1", "[::1]", *filter(None, [_public.hostname])])
+]
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+if PUBLIC_BASE_URL:
+    CSRF_TRUSTED_ORIGINS.append(f"{_public.scheme}://{_public.netloc}")
+SECURE_PROXY_SSL_HEADER = (
+    ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("TRUST_PROXY", default=False) else None
+)
+_secure = _public.scheme == "https"
+SESSION_COOKIE_SECURE = _secure
+CSRF_COOKIE_SECURE = _secure
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", default=0)
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CSP = {
+    "default-src": [CSP.NONE],
+    "style-src": [CSP.SELF],
+    "script-src": [CSP.SELF],
+    "connect-src": [CSP.SELF],
+    "img-src": [CSP.SELF],
+    "font-src": [CSP.SELF],
+    "form-action": [CSP.SELF],
+    "base-uri": [CSP.NONE],
+    "frame-ancestors": [CSP.NONE],
+}
+X_FRAME_OPTIONS = "DENY"
+ADMIN_PATH = env.str("ADMIN_PATH", default="admin").strip("/")
+HTTP_THREADS = env.int("HTTP_THREADS", default=16)
+MAX_BODY = 4 * 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 100
+FILE_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+ASGI_APPLICATION = "config.asgi.application"
+APPEND_SLASH = True
+
+# --- apps ------------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "channels",
+    "rest_framework",
+    "drf_spectacular",
+    "audit",
+    "handoff",
+    "returnforms",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "django.middleware.csp.ContentSecurityPolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "inbox:login"
+LOGIN_REDIRECT_URL = "inbox:list"
+LOGOUT_REDIRECT_URL = "inbox:login"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- database --------------------------------------------------------------------------------
+SQLITE_BUSY_SECONDS = 20
+DATABASE_URL: str = env.str("DATABASE_URL", default="")
+if DATABASE_URL:
+    _database = env.db_url_config(DATABASE_URL)
+else:
+    _database = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(DATA_DIR / "desk.sqlite3")}
+if _database["ENGINE"].endswith("postgresql"):
+    _database["CONN_MAX_AGE"] = 0
+    _database["CONN_HEALTH_CHECKS"] = True
+    _database["OPTIONS"] = {
+        **_database.get("OPTIONS", {}),
+        "pool": {"min_size": 1, "max_size": HTTP_THREADS + 8, "timeout": 5},
+        "connect_timeout": 3,
+    }
+elif _database["ENGINE"].endswith("sqlite3"):
+    _database["CONN_MAX_AGE"] = None
+    _database["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": SQLITE_BUSY_SECONDS,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
+    }
+else:
+    raise ImproperlyConfigured(
+        "DATABASE_URL must name a PostgreSQL or SQLite database, such as "
+        "postgres://user:password@host:5432/name"
+    )
+DATABASES = {"default": _database}
+
+# --- cache and pushes ------------------------------------------------------------------------
+REDIS_URL: str = env.str("REDIS_URL", default="")
+HEARTBEAT_SECONDS = env.float("HANDOFF_HEARTBEAT_SECONDS", default=25.0)
+WATCHER = env.bool("HANDOFF_WATCHER", default=True)
+MAX_WAITERS = env.int("HANDOFF_MAX_WAITERS", default=2000)
+
+# --- mail ------------------------------------------------------------------------------------
+EMAIL_URL: str = env.str("EMAIL_URL", default="")
+MAIL_DIR = DATA_DIR / "mail"
+DEFAULT_FROM_EMAIL: str = env.str(
+    "DEFAULT_FROM_EMAIL", default=f"handoff@{_public.hostname or 'localhost'}"
+)
+
+# --- REST ------------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["handoff.api.auth.TokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["handoff.api.auth.HasToken"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "handoff.api.problems.answer_for",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "handoff.api.bodies.OneFormat",
+    "UNAUTHENTICATED_USER": None,
+    "COMPACT_JSON": True,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Handoff Desk",
+    "DESCRIPTION": "The handoff desk of an AI agent: one token, one URL, every answer a sentence.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": [],
+    "SERVE_AUTHENTICATION": [],
+    "COMPONENT_SPLIT_REQUEST": False,
+    "SCHEMA_PATH_PREFIX": "/api",
+    "PREPROCESSING_HOOKS": [],
+    "POSTPROCESSING_HOOKS": ["handoff.api.openapi.add_waiting_routes"],
+}
+
+# --- pages -----------------------------------------------------------------------------------
+LANGUAGE_CODE = env.str("LANGUAGE_CODE", default="en")
+LANGUAGES = [
+    ("en", "English"),
+    ("de", "Deutsch"),
+    ("fr", "Français"),
+    ("es", "Español"),
+    ("pt-br", "Português (Brasil)"),
+    ("ar", "العربية"),
+    ("ja", "日本語"),
+]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+USE_TZ = True
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS: list[Path] = []
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"},
+}
+MEDIA_ROOT = DATA_DIR / "files"
+
+# --- logs ------------------------------------------------------------------------------------
+LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"masked": {"()": "config.logs.Masked"}},
+    "formatters": {
+        "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["masked"],
+        }
+    },
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    "loggers": {
+        "django": {"handlers": [], "level": LOG_LEVEL, "propagate": True},
+        "django.server": {"handlers": [], "level": LOG_LEVEL, "propagate": True},
+        "daphne": {"level": "WARNING"},
+        "channels_redis": {"level": "CRITICAL"},
+        "django.tasks": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
+        "httpcore2": {"level": "WARNING"},
+    },
+}
+
+# --- the desk itself -------------------------------------------------------------------------
+DISPATCH_SECONDS = env.float("HANDOFF_DISPATCH_SECONDS", default=10.0)
+CALL_SECONDS = env.float("HANDOFF_CALL_SECONDS", default=20.0)
+DISPATCH_SLOTS = 8
+WORKER_SECONDS = env.float("HANDOFF_WORKER_SECONDS", default=2.0)
+TASKS = {"default": {"BACKEND": "django.tasks.backends.immediate.ImmediateBackend"}}
+TEST_RUNNER = "django.test.runner.DiscoverRunner"

@@ -1,0 +1,10 @@
+"""Where every door stands."""
+
+from django.conf import settings
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("api/", include("handoff.api.urls")),
+    path(f"{settings.ADMIN_PATH}/", admin.site.urls),
+]
