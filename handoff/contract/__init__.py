@@ -1,0 +1,1 @@
+"""The vocabulary of the product: plain Python and pydantic, no Django."""
