@@ -1,0 +1,36 @@
+"""The tables of the desk. Only `handoff.actions` writes them."""
+
+from handoff.models.agent import Agent, Token
+from handoff.models.channel import Channel, Redispatch
+from handoff.models.conversation import Conversation, Message, Ticket
+from handoff.models.link import ReturnLink, Submission, SubmissionKind
+from handoff.models.log import (
+    Delivery,
+    DeliveryKind,
+    DeliveryStatus,
+    Event,
+    IdempotencyRecord,
+    InboundEvent,
+)
+from handoff.models.session import Attempt, Session
+
+__all__ = [
+    "Agent",
+    "Attempt",
+    "Channel",
+    "Conversation",
+    "Delivery",
+    "DeliveryKind",
+    "DeliveryStatus",
+    "Event",
+    "IdempotencyRecord",
+    "InboundEvent",
+    "Message",
+    "Redispatch",
+    "ReturnLink",
+    "Session",
+    "Submission",
+    "SubmissionKind",
+    "Ticket",
+    "Token",
+]
