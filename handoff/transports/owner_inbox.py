@@ -1,0 +1,20 @@
+"""The owner inbox: the recipient reads our own database, so a dispatch is its own commit."""
+
+from typing import ClassVar
+
+from handoff.contract.kinds import ChannelKind
+from handoff.transports.base import Outgoing, Receipt, Transport, TransportSettings
+
+
+class OwnerInboxSettings(TransportSettings):
+    notify_after_minutes: int | None = None
+    """Mail the owner when nobody opened the handoff within this many minutes; None for never."""
+
+
+class OwnerInbox(Transport[OwnerInboxSettings]):
+    kind = ChannelKind.OWNER_INBOX
+    settings_model = OwnerInboxSettings
+    in_database: ClassVar[bool] = True
+
+    def send(self, message: Outgoing, *, deadline: float) -> Receipt:
+        return Receipt()
