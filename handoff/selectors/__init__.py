@@ -1,0 +1,1 @@
+"""What doors read: queries, and the payloads and sentences built from them."""

@@ -1,0 +1,99 @@
+"""What a recipient is sent, built from rows into the plain values that transports take."""
+
+from typing import TypedDict
+
+from django.db.models import QuerySet
+
+from handoff import links
+from handoff.contract.kinds import ReleaseKind, Urgency
+from handoff.models import Delivery, Session
+from handoff.selectors import conversations, payloads
+from handoff.transports.base import Closed, Line, Request
+
+REASONS = {
+    ReleaseKind.CANCELLED: "The request was withdrawn; nothing more is needed from you.",
+    ReleaseKind.SUBSCRIBER: "The visitor went back to the assistant.",
+    ReleaseKind.OWNER: "A colleague gave the conversation back to the assistant.",
+}
+
+
+def sessions() -> QuerySet[Session]:
+    return payloads.sessions()
+
+
+class _Envelope(TypedDict):
+    session: str
+    number: int
+    agent_name: str
+    channel_label: str
+    return_url: str
+    release_token: str
+    earlier_ids: tuple[str, ...]
+    contact_back_email: str
+    language: str
+    timezone: str
+
+
+def _envelope(session: Session, *, number: int, earlier_ids: tuple[str, ...]) -> _Envelope:
+    return {
+        "session": session.public_id,
+        "number": number,
+        "agent_name": str(session.agent),
+        "channel_label": session.channel.label,
+        "return_url": return_url(session),
+        "release_token": session.release_token,
+        "earlier_ids": earlier_ids,
+        "contact_back_email": session.contact_back_email,
+        "language": session.channel.language,
+        "timezone": session.channel.timezone,
+    }
+
+
+def return_url(session: Session) -> str:
+    """The address that the channel's recipient got."""
+    link = session.links.filter(minted_for="recipient").order_by("-pk").first()
+    return links.return_url(link.link_id) if link else ""
+
+
+def sent_ids(session: Session) -> tuple[str, ...]:
+    """Provider ids of all that was sent about a session, oldest first."""
+    attempts = session.attempts.exclude(provider_message_id="").order_by("number")
+    lines = session.deliveries.exclude(provider_message_id="").order_by("pk")
+    return (
+        *attempts.values_list("provider_message_id", flat=True),
+        *lines.values_list("provider_message_id", flat=True),
+    )
+
+
+def request(session: Session, *, number: int) -> Request:
+    """The dispatch itself. `number` is the attempt's."""
+    until = payloads.return_until(session)
+    if until is None:
+        raise ValueError("a session that is dispatched has a live return link")
+    subscriber = session.conversation.subscriber_name if session.conversation else ""
+    return Request(
+        **_envelope(session, number=number, earlier_ids=sent_ids(session)),
+        summary=session.summary,
+        expected_action=session.expected_action,
+        urgency=Urgency(session.urgency),
+        subscriber_name=subscriber,
+        fields=payloads.fields_of(session),
+        extra_context=tuple((key, value) for key, value in session.extra_context),
+        transcript=conversations.transcript(session),
+        return_until=until,
+        idle_minutes=session.channel.idle_minutes if session.conversation_id else None,
+    )
+
+
+def delivery(row: Delivery) -> Line | Closed:
+    """An outbox row as a message to the recipient."""
+    session = row.session
+    envelope = _envelope(session, number=1000 + row.pk, earlier_ids=sent_ids(session))
+    if row.message is None:
+        return Closed(**envelope, reason=REASONS[ReleaseKind(session.release)])
+    return Line(
+        **envelope,
+        subscriber_name=row.message.name,
+        text=row.message.text,
+        at=row.message.at,
+    )
