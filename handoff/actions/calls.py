@@ -1,0 +1,227 @@
+"""One tool call: find the tool, check whose things it names, run it, answer in a sentence."""
+
+import dataclasses
+import logging
+import time
+
+from django.conf import settings
+
+import audit.trail
+from handoff import links
+from handoff.actions.conversations import upsert_conversation
+from handoff.actions.endings import cancel
+from handoff.actions.request import Intent, contact_limit, hand_over
+from handoff.actions.writing import writing
+from handoff.contract import answers, limits, text
+from handoff.contract.answers import Answer
+from handoff.contract.kinds import SessionStatus
+from handoff.contract.request import ArgumentProblems, HandoffRequest, parse_request
+from handoff.contract.turns import ConversationBody, ToolCall, canonical
+from handoff.errors import NotFound, Refused
+from handoff.models import Agent, Channel, Conversation
+from handoff.selectors import channels, conversations, handoffs, payloads, toolanswers
+from handoff.selectors.tokens import Caller
+
+log = logging.getLogger(__name__)
+TOOLS = ("handoff_cancel", "handoff_request", "handoff_status")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Arrival:
+    """A readable call with what its headers said and when it came."""
+
+    call: ToolCall
+    key: str = ""
+    """The `Idempotency-Key` header."""
+    started: float = dataclasses.field(default_factory=time.monotonic)
+
+
+def call_tool(caller: Caller, arrival: Arrival) -> Answer:
+    """Run one tool for an agent; every refusal comes back as an answer, with its audit row.
+
+    Raises NotYours, DeskUnavailable and OutcomeUnrecorded, which have HTTP answers of their own.
+    """
+    call = arrival.call
+    try:
+        conversation = _conversation(caller.agent, call)
+        if call.name == "handoff_request":
+            answer = _request(caller, arrival, conversation)
+        elif call.name == "handoff_status":
+            answer = _status(caller, call)
+        elif call.name == "handoff_cancel":
+            answer = _cancel(caller, call)
+        else:
+            raise Refused(
+                "unknown_tool",
+                f"There is no tool of that name here. Tools: {', '.join(TOOLS)}.",
+                details={"tools": list(TOOLS)},
+            )
+    except Refused as refusal:
+        answer = answers.refused(refusal.code, refusal.sentence, refusal.details)
+        with writing():
+            _reject(caller, call, refusal)
+    if answer.is_error and answer.result.get("code") in ("dispatch_failed", "dispatch_unknown"):
+        with writing():
+            audit.trail.record(
+                "tool.call_failed",
+                actor=f"agent:{caller.agent.name}",
+                agent=caller.agent.name,
+                token=caller.token,
+                tool=call.name,
+                reason=answer.result["code"],
+            )
+    return answer
+
+
+def _reject(caller: Caller, call: ToolCall, refusal: Refused) -> None:
+    problems = refusal.details.get("problems", [])
+    audit.trail.record(
+        "tool.call_rejected",
+        actor=f"agent:{caller.agent.name}",
+        agent=caller.agent.name,
+        token=caller.token,
+        tool=call.name,
+        reason=refusal.code,
+        details={"problems": len(problems), "fields": [item["field"] for item in problems]},
+    )
+
+
+def _conversation(agent: Agent, call: ToolCall) -> Conversation | None:
+    named = call.conversation
+    if named is None:
+        return None
+    if not isinstance(named, str):
+        return upsert_conversation(agent, ConversationBody(external_id=named.external_id))[0]
+    try:
+        return conversations.find(agent, named)
+    except NotFound as error:
+        raise Refused("not_found", "There is no such conversation.") from error
+
+
+def _request(caller: Caller, arrival: Arrival, conversation: Conversation | None) -> Answer:
+    call = arrival.call
+    if len(arrival.key) > limits.IDEMPOTENCY_KEY_MAX:
+        raise _invalid(
+            [
+                {
+                    "field": "Idempotency-Key",
+                    "problem": f"must have at most {limits.IDEMPOTENCY_KEY_MAX} characters",
+                }
+            ]
+        )
+    request = _parsed(caller.agent, call)
+    channel = _channel(caller.agent, request.channel_id)
+    if not settings.PUBLIC_BASE_URL:
+        raise Refused(
+            "no_public_url",
+            "The desk has no public address configured, so no return link can be made. "
+            "Nobody was asked.",
+        )
+    request_hash = links.digest(canonical([call.args, conversation.pk if conversation else None]))
+    key = f"key:{arrival.key}" if arrival.key else ""
+    if not key and call.run:
+        key = f"run:{call.run}:{request_hash}"
+    return hand_over(
+        caller,
+        Intent(
+            request=request,
+            channel=channel,
+            conversation=conversation,
+            run=call.run or "",
+            key=key,
+            request_hash=request_hash,
+        ),
+        started=arrival.started,
+    )
+
+
+def _invalid(problems: list[dict[str, str]]) -> Refused:
+    listed = "; ".join(f"{item['field']} {item['problem']}" for item in problems)
+    return Refused(
+        "invalid_arguments",
+        f"The arguments can't be used: {listed}. Correct them and call again; nobody was asked.",
+        details={"problems": problems},
+    )
+
+
+def _parsed(agent: Agent, call: ToolCall) -> HandoffRequest:
+    try:
+        return parse_request(call.args)
+    except ArgumentProblems as error:
+        problems = [{"field": item.field, "problem": item.problem} for item in error.problems]
+        channel_id = call.args.get("channel_id")
+        if isinstance(channel_id, int) and not isinstance(channel_id, bool):
+            try:
+                _channel(agent, channel_id)
+            except Refused as refusal:
+                problems.append({"field": "channel_id", "problem": refusal.sentence})
+        raise _invalid(problems) from error
+
+
+def _channel(agent: Agent, channel_id: int) -> Channel:
+    offers = channels.offers(agent)
+    for offer in offers:
+        if offer.channel.pk == channel_id and offer.available:
+            return offer.channel
+        if offer.channel.pk == channel_id and offer.usable:
+            raise contact_limit(offer.channel)
+    names = [channels.name_of(offer.channel) for offer in offers if offer.available]
+    if not names:
+        raise Refused("no_channels", "No channel is available to you now. Nobody was asked.")
+    raise Refused(
+        "channel_not_available",
+        f"Channel {channel_id} is not available to you. Available: "
+        f"{'; '.join(map(str, names))}. Nobody was asked.",
+        details={"channel_id": channel_id, "available": [name.id for name in names]},
+    )
+
+
+def _session_argument(call: ToolCall, *, others: frozenset[str]) -> str:
+    problems = [
+        {"field": name, "problem": "is not an argument of this tool"}
+        for name in sorted(set(call.args) - others - {"handoff_session_id"})
+    ]
+    session_id = call.args.get("handoff_session_id")
+    if not isinstance(session_id, str) or not session_id.strip():
+        problems.append({"field": "handoff_session_id", "problem": "is required: a text hs_…"})
+    if problems:
+        raise _invalid(problems)
+    return str(session_id).strip()
+
+
+def _status(caller: Caller, call: ToolCall) -> Answer:
+    session_id = _session_argument(call, others=frozenset())
+    try:
+        return toolanswers.of_status(handoffs.find(caller.agent, session_id))
+    except NotFound as error:
+        raise Refused("not_found", error.sentence) from error
+
+
+def _cancel(caller: Caller, call: ToolCall) -> Answer:
+    session_id = _session_argument(call, others=frozenset({"reason"}))
+    try:
+        session = handoffs.find(caller.agent, session_id)
+    except NotFound as error:
+        raise Refused("not_found", error.sentence) from error
+    ended = session.status in (SessionStatus.RELEASED, SessionStatus.FAILED)
+    won = not ended and cancel(session, reason=_reason(call), actor=f"agent:{caller.agent.name}")
+    return toolanswers.of_cancel(payloads.sessions().get(pk=session.pk), already=not won)
+
+
+def _reason(call: ToolCall) -> str:
+    raw = call.args.get("reason")
+    if raw is None:
+        return ""
+    problem = ""
+    if not isinstance(raw, str):
+        problem = "must be a text"
+    else:
+        try:
+            cleaned = text.clean(raw)
+        except text.TextProblem as error:
+            problem = str(error)
+        else:
+            if len(cleaned) <= limits.MESSAGE_MAX:
+                return cleaned
+            problem = f"must have at most {limits.MESSAGE_MAX} characters; it has {len(cleaned)}"
+    raise _invalid([{"field": "reason", "problem": problem}])

@@ -1,0 +1,175 @@
+"""Makes, changes and tests channels, and keeps what is known of their health."""
+
+import time
+from typing import Any, Final
+
+import pydantic
+from django.core.exceptions import ValidationError
+from django.db.models import Q
+from django.db.models.functions import Now
+
+import audit.trail
+from handoff.actions.writing import writing
+from handoff.contract.kinds import TransportErrorKind
+from handoff.contract.turns import problems_of
+from handoff.errors import TransportError
+from handoff.models import Agent, Channel
+from handoff.models.sealed import Unreadable
+from handoff.transports import TRANSPORTS, transport_class
+from handoff.transports.base import TestReport, Transport, TransportSettings
+
+OPTIONS: Final = (
+    "estimated_response",
+    "idle_minutes",
+    "link_hours",
+    "contact_limit_per_hour",
+    "redispatch",
+    "language",
+    "timezone",
+    "share_values_with_subscriber",
+    "claim_minutes",
+    "paused_until",
+    "enabled",
+)
+"""What every kind has besides its settings; a configuration may hold them too."""
+
+TEST_SECONDS: Final = 15.0
+_PERMANENT: Final = frozenset(
+    {TransportErrorKind.AUTH, TransportErrorKind.PERMISSION, TransportErrorKind.NOT_FOUND}
+)
+_LOST_KEYS: Final = "The stored credentials cannot be read any more; enter them again."
+
+
+def create_channel(
+    agent: Agent, *, kind: str, label: str, config: dict[str, Any], actor: str
+) -> Channel:
+    """A new channel from its settings and options; raises ValidationError with all problems."""
+    channel = Channel(agent=agent, kind=kind, label=label)
+    return _keep(channel, config, action="channel.created", actor=actor)
+
+
+def change_channel(channel: Channel, *, config: dict[str, Any], actor: str) -> Channel:
+    """Replace settings and options of a channel; raises ValidationError with all problems."""
+    return _keep(channel, config, action="channel.changed", actor=actor)
+
+
+def checked_settings(kind: str, settings: dict[str, Any]) -> TransportSettings:
+    """The typed settings of a kind; raises ValidationError naming every bad key."""
+    if kind not in TRANSPORTS:
+        known = ", ".join(sorted(TRANSPORTS))
+        raise ValidationError({"kind": f"“{kind}” is not a kind of channel. Known: {known}."})
+    try:
+        return transport_class(kind).settings_model.model_validate(settings)
+    except pydantic.ValidationError as error:
+        raise ValidationError(
+            [f"{item['field']}: {item['problem']}" for item in problems_of(error)]
+        ) from error
+
+
+def _keep(channel: Channel, config: dict[str, Any], *, action: str, actor: str) -> Channel:
+    problems: list[ValidationError] = []
+    settings = {key: value for key, value in config.items() if key not in OPTIONS}
+    for key in OPTIONS:
+        if key in config:
+            setattr(channel, key, config[key])
+    try:
+        typed = checked_settings(channel.kind, settings)
+        channel.keep_settings(typed.model_dump(mode="json", exclude_none=True))
+    except ValidationError as error:
+        problems.append(error)
+    try:
+        channel.full_clean()
+    except ValidationError as error:
+        problems.append(error)
+    if problems:
+        raise ValidationError([message for error in problems for message in _messages(error)])
+    with writing():
+        channel.save()
+        audit.trail.record(
+            action,
+            actor=actor,
+            agent=channel.agent.name,
+            channel=channel.pk,
+            details={"kind": channel.kind, "keys": sorted(config)},
+        )
+    return channel
+
+
+def _messages(error: ValidationError) -> list[str]:
+    if hasattr(error, "error_dict"):
+        return [f"{key}: {text}" for key, texts in error.message_dict.items() for text in texts]
+    return list(error.messages)
+
+
+def open_transport(channel: Channel) -> Transport[Any]:
+    """The channel's transport with its typed settings; raises TransportError when unreadable."""
+    try:
+        found = transport_class(channel.kind)
+        return found(found.settings_model.model_validate(channel.opened_settings()))
+    except Unreadable as error:
+        raise TransportError(TransportErrorKind.AUTH, _LOST_KEYS, hint=_LOST_KEYS) from error
+    except pydantic.ValidationError as error:
+        names = ", ".join(sorted({item["field"] for item in problems_of(error)}))
+        hint = f"Open the channel in the admin and correct: {names}."
+        raise TransportError(TransportErrorKind.AUTH, hint, hint=hint) from error
+
+
+def run_test(channel: Channel, *, actor: str) -> TestReport:
+    """Ask the provider whether the settings work; a success heals the channel."""
+    try:
+        report = open_transport(channel).test(deadline=time.monotonic() + TEST_SECONDS)
+    except TransportError as error:
+        report = TestReport(works=False, lines=(error.hint or error.operator_detail,))
+        with writing():
+            note_failure(channel, error)
+            _tested(channel, works=False, actor=actor)
+        return report
+    with writing():
+        if report.works:
+            note_success(channel)
+        _tested(channel, works=report.works, actor=actor)
+    return report
+
+
+def _tested(channel: Channel, *, works: bool, actor: str) -> None:
+    audit.trail.record(
+        "channel.tested",
+        actor=actor,
+        agent=channel.agent.name,
+        channel=channel.pk,
+        details={"works": works},
+    )
+
+
+def note_success(channel: Channel) -> None:
+    """The provider took something: remember it, and heal the channel. Inside `writing()`."""
+    ill = Channel.objects.filter(pk=channel.pk, healthy=False)
+    healed = ill.update(healthy=True, unhealthy_since=None)
+    Channel.objects.filter(pk=channel.pk).update(last_success_at=Now())
+    if healed:
+        audit.trail.record("channel.healed", agent=channel.agent.name, channel=channel.pk)
+
+
+def note_failure(channel: Channel, error: TransportError) -> None:
+    """Remember a failure; a permanent one takes the channel out of use. Inside `writing()`."""
+    mine = Channel.objects.filter(pk=channel.pk)
+    mine.update(
+        last_error_at=Now(),
+        last_error_kind=error.kind,
+        last_error_detail=audit.trail.redact(error.operator_detail),
+        last_error_hint=error.hint[:400],
+    )
+    if error.kind not in _PERMANENT:
+        return
+    fell_ill = mine.filter(healthy=True).exists()
+    mine.filter(Q(healthy=True) | Q(unhealthy_since__lt=Now())).update(
+        healthy=False, unhealthy_since=Now()
+    )
+    if fell_ill:
+        audit.trail.record(
+            "channel.unhealthy",
+            agent=channel.agent.name,
+            channel=channel.pk,
+            reason=error.kind,
+            failure=error.operator_detail,
+        )

@@ -1,0 +1,207 @@
+"""Dispatch: send with a deadline outside any transaction, then write down what became of it.
+
+The intent is committed before (`actions.request`); whatever happens here, the attempt ends as
+accepted, refused or unknown, and the session follows it along one edge.
+"""
+
+import contextlib
+import dataclasses
+import functools
+import logging
+import queue
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.db.models.functions import Now
+
+import audit.trail
+from handoff.actions.channels import note_failure, note_success, open_transport
+from handoff.actions.events import emit
+from handoff.actions.release import lock
+from handoff.actions.trail import note
+from handoff.actions.writing import writing
+from handoff.contract.kinds import (
+    DISPATCH_EDGES,
+    AttemptStatus,
+    EventType,
+    SessionStatus,
+    TransportErrorKind,
+)
+from handoff.errors import DeskUnavailable, TransportError
+from handoff.models import Attempt, Session
+from handoff.selectors import letters
+from handoff.transports.base import Outgoing, Receipt, Transport
+
+log = logging.getLogger(__name__)
+GRACE_SECONDS = 0.5
+"""How much longer than its deadline a transport may take before we go on without it."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Sent:
+    """What came of a send: a receipt, or the error that stood in its place."""
+
+    receipt: Receipt | None
+    error: TransportError | None = None
+
+    @property
+    def status(self) -> AttemptStatus:
+        if self.error is None:
+            return AttemptStatus.ACCEPTED
+        if self.error.kind == TransportErrorKind.UNKNOWN_OUTCOME:
+            return AttemptStatus.UNKNOWN
+        return AttemptStatus.REFUSED
+
+
+@functools.cache
+def _slots() -> threading.BoundedSemaphore:
+    return threading.BoundedSemaphore(settings.DISPATCH_SLOTS)
+
+
+class Slot:
+    """The right to have one provider call under way; a call that hangs keeps its place."""
+
+    def __init__(self) -> None:
+        self._handed_on = False
+
+    def send(self, transport: Transport[Any], message: Outgoing, *, deadline: float) -> Sent:
+        """Send on a thread of its own and wait until just after the deadline, not longer."""
+        answer: queue.SimpleQueue[Sent] = queue.SimpleQueue()
+
+        def run() -> None:
+            try:
+                answer.put(_send(transport, message, deadline=deadline))
+            finally:
+                _slots().release()
+
+        self._handed_on = True
+        threading.Thread(target=run, name="dispatch", daemon=True).start()
+        patience = max(0.0, deadline - time.monotonic()) + GRACE_SECONDS
+        try:
+            return answer.get(timeout=patience)
+        except queue.Empty:
+            return Sent(
+                None,
+                TransportError(TransportErrorKind.UNKNOWN_OUTCOME, "timed out: the call hung"),
+            )
+
+    def give_back(self) -> None:
+        if not self._handed_on:
+            _slots().release()
+
+
+@contextlib.contextmanager
+def slot() -> Iterator[Slot]:
+    """Take a place among the provider calls; raises DeskUnavailable at once when all are taken."""
+    if not _slots().acquire(blocking=False):
+        raise DeskUnavailable
+    taken = Slot()
+    try:
+        yield taken
+    finally:
+        taken.give_back()
+
+
+def _send(transport: Transport[Any], message: Outgoing, *, deadline: float) -> Sent:
+    try:
+        return Sent(transport.send(message, deadline=deadline))
+    except TransportError as error:
+        return Sent(None, error)
+    except Exception as error:
+        log.exception("a transport failed in a way it does not declare")
+        return Sent(
+            None,
+            TransportError(TransportErrorKind.UNKNOWN_OUTCOME, f"{type(error).__name__}: {error}"),
+        )
+
+
+def dispatch(attempt_pk: int, taken: Slot, *, deadline: float) -> Sent:
+    """Send one committed attempt to the recipient; writes nothing."""
+    attempt = Attempt.objects.get(pk=attempt_pk)
+    session = letters.sessions().get(pk=attempt.session_id)
+    try:
+        transport = open_transport(session.channel)
+    except TransportError as error:
+        return Sent(None, error)
+    message = letters.request(session, number=attempt.number)
+    return taken.send(transport, message, deadline=deadline)
+
+
+def record_outcome(attempt_pk: int, sent: Sent) -> None:
+    """Write the outcome of an attempt, and move its session unless an answer overtook it.
+
+    An attempt that was resolved meanwhile keeps its status; the late word goes to the trail.
+    """
+    session_pk = Attempt.objects.values_list("session_id", flat=True).get(pk=attempt_pk)
+    with writing():
+        session, conversation = lock(session_pk)
+        attempt = Attempt.objects.get(pk=attempt_pk)
+        receipt, error = sent.receipt, sent.error
+        resolved = Attempt.objects.filter(pk=attempt_pk, status=AttemptStatus.SENDING).update(
+            status=sent.status,
+            finished_at=Now(),
+            provider_message_id=receipt.provider_message_id if receipt else "",
+            thread_key=receipt.thread_key if receipt else "",
+            failure_kind=error.kind if error else "",
+            failure=audit.trail.redact(error.operator_detail) if error else "",
+        )
+        if error is None:
+            note_success(session.channel)
+        else:
+            note_failure(session.channel, error)
+        if not resolved:
+            _trail(session, attempt, "handoff.delivery_changed", sent)
+            return
+        moved = _advance(session, sent.status)
+        _trail(session, attempt, _ACTIONS[sent.status], sent)
+        if moved:
+            emit(
+                _EVENTS[sent.status],
+                agent=session.agent,
+                conversation=conversation,
+                session=session,
+            )
+
+
+_ACTIONS = {
+    AttemptStatus.ACCEPTED: "handoff.dispatched",
+    AttemptStatus.REFUSED: "handoff.dispatch_failed",
+    AttemptStatus.UNKNOWN: "handoff.dispatch_unknown",
+}
+_EVENTS = {
+    AttemptStatus.ACCEPTED: EventType.STARTED,
+    AttemptStatus.REFUSED: EventType.FAILED,
+    AttemptStatus.UNKNOWN: EventType.UNKNOWN,
+}
+_STATUS = {
+    AttemptStatus.ACCEPTED: SessionStatus.ACTIVE,
+    AttemptStatus.REFUSED: SessionStatus.FAILED,
+    AttemptStatus.UNKNOWN: SessionStatus.UNKNOWN,
+}
+
+
+def _advance(session: Session, outcome: AttemptStatus) -> bool:
+    status = _STATUS[outcome]
+    moved = Session.objects.advance(
+        session.pk, old=DISPATCH_EDGES[status], status=status, recipient_active_at=Now()
+    )
+    if moved and status == SessionStatus.FAILED:
+        revoked = session.links.filter(revoked_at=None).update(revoked_at=Now())
+        note("link.revoked", session, actor="desk", details={"links": revoked})
+    return moved
+
+
+def _trail(session: Session, attempt: Attempt, action: str, sent: Sent) -> None:
+    error = sent.error
+    note(
+        action,
+        session,
+        actor="desk",
+        attempt=attempt.public_id,
+        reason=error.kind if error else sent.status,
+        failure=error.operator_detail if error else "",
+        details={"provider_code": error.provider_code if error else None},
+    )

@@ -1,0 +1,71 @@
+"""What the recipient does while a handoff is active: reply, claim, keep it alive."""
+
+from django.db.models.functions import Now
+
+from handoff.actions.events import emit, say
+from handoff.actions.release import lock
+from handoff.actions.trail import note
+from handoff.actions.writing import writing
+from handoff.contract.kinds import Author, EventType, RoutedTo, SessionStatus
+from handoff.errors import Refused
+from handoff.models import Message, Session
+
+
+def reply(
+    session_pk: int, *, text: str, name: str, actor: str, client_id: str | None = None
+) -> Message:
+    """Say something to the subscriber as the recipient; renews the idle clock.
+
+    The same `client_id` gives the stored line. Raises Refused `already_released` when the handoff
+    is not active any more.
+    """
+    with writing():
+        session, conversation = lock(session_pk)
+        if conversation is None:
+            raise Refused("not_found", "This handoff has no conversation to reply into.")
+        if client_id is not None:
+            known = conversation.messages.filter(author=Author.PERSON, client_id=client_id).first()
+            if known is not None:
+                return known
+        active = Session.objects.filter(pk=session_pk, status=SessionStatus.ACTIVE)
+        if not active.update(recipient_active_at=Now()):
+            raise Refused(
+                "already_released",
+                "This handoff has ended; the conversation is with the assistant again.",
+            )
+        message = say(
+            conversation,
+            author=Author.PERSON,
+            name=name,
+            text=text,
+            client_id=client_id,
+            routed_to=RoutedTo.SUBSCRIBER,
+            session=session,
+        )
+        if not session.joined_name:
+            Session.objects.filter(pk=session_pk).update(joined_name=name)
+            emit(
+                EventType.PARTICIPANT_JOINED,
+                agent=session.agent,
+                conversation=conversation,
+                session=session,
+            )
+        note(
+            "message.relayed",
+            session,
+            actor=actor,
+            details={"message": message.public_id, "characters": len(text), "to": "subscriber"},
+        )
+        return message
+
+
+def claim(session_pk: int, *, user_pk: int) -> bool:
+    """An owner takes the handoff on; False when it is not active or somebody else holds it."""
+    with writing():
+        session, conversation = lock(session_pk)
+        free = Session.objects.filter(pk=session_pk, status=SessionStatus.ACTIVE, holder=None)
+        if not free.update(holder_id=user_pk, recipient_active_at=Now()):
+            return False
+        note("handoff.claimed", session, actor=f"owner:{user_pk}")
+        emit(EventType.CLAIMED, agent=session.agent, conversation=conversation, session=session)
+        return True

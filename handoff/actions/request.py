@@ -1,0 +1,261 @@
+"""`handoff_request`: the intent is committed, then somebody is contacted."""
+
+import dataclasses
+import datetime as dt
+import time
+
+from django.conf import settings
+from django.db import Error as DatabaseError
+from django.db import IntegrityError
+from django.db.models.functions import Now
+
+from handoff.actions import dispatch
+from handoff.actions.channels import note_success
+from handoff.actions.events import emit, locked
+from handoff.actions.trail import note
+from handoff.actions.writing import writing
+from handoff.contract import answers
+from handoff.contract.answers import Answer
+from handoff.contract.kinds import OPEN, AttemptStatus, EventType, SessionStatus
+from handoff.contract.request import HandoffRequest
+from handoff.errors import DeskUnavailable, OutcomeUnrecorded, Refused
+from handoff.models import (
+    Agent,
+    Attempt,
+    Channel,
+    Conversation,
+    IdempotencyRecord,
+    ReturnLink,
+    Session,
+)
+from handoff.selectors import channels, payloads, toolanswers
+from handoff.selectors.tokens import Caller
+from handoff.transports import transport_class
+
+STILL_RUNNING_SECONDS = 5.0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Intent:
+    """One checked request with where it belongs and what makes a repeat of it a repeat."""
+
+    request: HandoffRequest
+    channel: Channel
+    conversation: Conversation | None
+    run: str
+    key: str
+    """What identifies a repeat; empty when nothing does."""
+    request_hash: str
+
+
+def hand_over(caller: Caller, intent: Intent, *, started: float) -> Answer:
+    """Contact the channel's recipient and answer with what is true about that.
+
+    `started` is the `time.monotonic()` of the call's arrival: the whole call has a deadline.
+    Raises Refused, DeskUnavailable (nobody was contacted) and OutcomeUnrecorded.
+    """
+    if transport_class(intent.channel.kind).in_database:
+        return _answer(_write_intent(caller, intent))
+    deadline = min(
+        time.monotonic() + settings.DISPATCH_SECONDS, started + settings.CALL_SECONDS - 1
+    )
+    with dispatch.slot() as taken:
+        made = _write_intent(caller, intent)
+        sent = (
+            dispatch.dispatch(made.attempt.pk, taken, deadline=deadline) if made.attempt else None
+        )
+    if made.attempt is None or sent is None:
+        return _answer(made)
+    try:
+        dispatch.record_outcome(made.attempt.pk, sent)
+        return _answer(made)
+    except DatabaseError as error:
+        if sent.status == AttemptStatus.REFUSED:
+            raise DeskUnavailable from error
+        raise OutcomeUnrecorded from error
+
+
+@dataclasses.dataclass(frozen=True)
+class Made:
+    """What the first transaction did: a new session, or an earlier one that answers for it."""
+
+    session: Session
+    attempt: Attempt | None
+    """The attempt that is still to be sent; None when there is nothing to send."""
+    already: bool = False
+    replayed: bool = False
+
+
+def _answer(made: Made) -> Answer:
+    session = payloads.sessions().get(pk=made.session.pk)
+    if made.already or made.replayed:
+        session = _settled(session)
+    return toolanswers.of_dispatch(session, already=made.already, replayed=made.replayed)
+
+
+def _settled(session: Session) -> Session:
+    """The session once its dispatch has an outcome; Refused `still_running` after 5 s."""
+    until = time.monotonic() + STILL_RUNNING_SECONDS
+    while session.status == SessionStatus.DISPATCHING:
+        if time.monotonic() > until:
+            raise Refused(
+                "still_running",
+                "The same handoff is still being sent. Do not ask again; "
+                "ask handoff_status in a moment.",
+                details={
+                    "handoff_session_id": session.public_id,
+                    "handoff_event_id": toolanswers.last_attempt(session).public_id,
+                },
+            )
+        time.sleep(0.1)
+        session = payloads.sessions().get(pk=session.pk)
+    return session
+
+
+def _write_intent(caller: Caller, intent: Intent) -> Made:
+    try:
+        with writing():
+            return _intent(caller, intent)
+    except IntegrityError:
+        # A twin with the same key committed between our look and our insert: it answers for us.
+        known = _known(caller.agent, intent)
+        if known is None:
+            raise
+        return known
+
+
+def _intent(caller: Caller, intent: Intent) -> Made:
+    conversation = locked(intent.conversation.pk) if intent.conversation else None
+    known = _known(caller.agent, intent)
+    if known is not None:
+        return known
+    if conversation is not None:
+        opened = (
+            Session.objects.select_related("channel")
+            .filter(conversation=conversation, status__in=OPEN)
+            .first()
+        )
+        if opened is not None:
+            return _second(opened, intent)
+    channel = Channel.objects.select_for_update(no_key=True).get(pk=intent.channel.pk)
+    _check_contact_limit(channel)
+    session = _new_session(caller.agent, conversation, channel, intent)
+    attempt = Attempt.objects.create(session=session)
+    if intent.key:
+        IdempotencyRecord.objects.create(
+            agent=caller.agent,
+            tool="handoff_request",
+            key=intent.key,
+            request_hash=intent.request_hash,
+            session=session,
+        )
+    actor = f"agent:{caller.agent.name}"
+    note(
+        "handoff.requested",
+        session,
+        actor=actor,
+        token=caller.token,
+        tool="handoff_request",
+        attempt=attempt.public_id,
+        details={
+            "urgency": session.urgency,
+            "fields": len(session.expected_return),
+            "summary_characters": len(session.summary),
+        },
+    )
+    note("link.minted", session, actor=actor)
+    emit(EventType.REQUESTED, agent=caller.agent, conversation=conversation, session=session)
+    if not transport_class(channel.kind).in_database:
+        return Made(session, attempt)
+    # The recipient reads our rows, so this commit is the contact.
+    Attempt.objects.filter(pk=attempt.pk).update(status=AttemptStatus.ACCEPTED, finished_at=Now())
+    Session.objects.advance(
+        session.pk,
+        old=frozenset({SessionStatus.DISPATCHING}),
+        status=SessionStatus.ACTIVE,
+        recipient_active_at=Now(),
+    )
+    note_success(channel)
+    note("handoff.dispatched", session, actor="desk", attempt=attempt.public_id)
+    emit(EventType.STARTED, agent=caller.agent, conversation=conversation, session=session)
+    return Made(session, None)
+
+
+def _known(agent: Agent, intent: Intent) -> Made | None:
+    if not intent.key:
+        return None
+    record = (
+        IdempotencyRecord.objects.select_related("session")
+        .filter(agent=agent, tool="handoff_request", key=intent.key)
+        .first()
+    )
+    if record is None:
+        return None
+    if record.request_hash != intent.request_hash:
+        raise Refused(
+            "idempotency_reused",
+            "This idempotency key was used for another request. Use a new key for a new request.",
+        )
+    return Made(record.session, None, replayed=True)
+
+
+def _second(opened: Session, intent: Intent) -> Made:
+    if opened.channel_id == intent.channel.pk:
+        return Made(opened, None, already=True)
+    raise Refused(
+        "handoff_already_open",
+        f"This conversation is already handed to {opened.channel.label}. "
+        "Wait until that handoff is released, or cancel it with handoff_cancel.",
+        details={
+            "handoff_session_id": opened.public_id,
+            "channel_id": opened.channel_id,
+            "channel_label": opened.channel.label,
+        },
+    )
+
+
+def _check_contact_limit(channel: Channel) -> None:
+    recent = Attempt.objects.filter(
+        session__channel=channel, at__gt=Now() - dt.timedelta(hours=1)
+    ).count()
+    if recent >= channel.contact_limit_per_hour:
+        raise contact_limit(channel)
+
+
+def contact_limit(channel: Channel) -> Refused:
+    """The refusal for a channel that was asked often enough within the hour."""
+    hint = answers.other_channels(channels.others(channel.agent, besides=channel.pk))
+    return Refused(
+        "contact_limit",
+        f"{channel.label} was asked {channel.contact_limit_per_hour} times within an hour, which "
+        f"is its limit; nobody was asked now. {hint}",
+        details={"channel_id": channel.pk, "limit_per_hour": channel.contact_limit_per_hour},
+    )
+
+
+def _new_session(
+    agent: Agent, conversation: Conversation | None, channel: Channel, intent: Intent
+) -> Session:
+    request = intent.request
+    session = Session.objects.create(
+        agent=agent,
+        conversation=conversation,
+        channel=channel,
+        run=intent.run,
+        summary=request.summary,
+        expected_action=request.expected_action,
+        urgency=request.urgency,
+        contact_back_email=request.contact_back_email
+        or (conversation.subscriber_email if conversation else ""),
+        include_transcript=request.include_transcript,
+        extra_context=[list(pair) for pair in request.extra_context],
+        expected_return=[
+            field.model_dump(mode="json", exclude_defaults=True)
+            for field in request.expected_return
+        ],
+        transcript_until=conversation.last_event_id if conversation else 0,
+    )
+    ReturnLink.objects.create(
+        session=session, expires_at=Now() + dt.timedelta(hours=channel.link_hours)
+    )
+    return session
