@@ -1,0 +1,134 @@
+"""What every operation of the OpenAPI document shares, and the routes that are not DRF views."""
+
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+
+from handoff.api.auth import TokenAuthentication
+from handoff.contract import limits
+from handoff.contract.payloads import Problem
+
+REFUSALS = {
+    400: OpenApiResponse(Problem, description="Not readable, or not usable: all problems at once."),
+    401: OpenApiResponse(Problem, description="Not authorised."),
+    403: OpenApiResponse(Problem, description="Another agent's thing."),
+    404: OpenApiResponse(Problem, description="There is no such thing."),
+    405: OpenApiResponse(Problem, description="Not a method of this resource."),
+    413: OpenApiResponse(Problem, description="The body is too large."),
+    503: OpenApiResponse(Problem, description="The desk can't work now: nobody was contacted."),
+}
+PAGE_PARAMETERS = [
+    OpenApiParameter(
+        "after",
+        {"type": "integer", "minimum": 0, "default": 0},
+        description="Only what comes after this number.",
+    ),
+    OpenApiParameter(
+        "limit",
+        {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": limits.PAGE_MAX,
+            "default": limits.PAGE_DEFAULT,
+        },
+        description="How many at most.",
+    ),
+]
+
+
+def add_waiting_routes(
+    result: dict[str, Any], generator: object, request: object, public: bool
+) -> dict[str, Any]:
+    """The waiting routes run outside Django's handlers, so they are described here."""
+    result.setdefault("paths", {}).update(_waiting())
+    return result
+
+
+def _waiting() -> dict[str, Any]:
+    after = {
+        "name": "after",
+        "in": "query",
+        "schema": {"type": "integer", "minimum": 0, "default": 0},
+        "description": "The last event number you have.",
+    }
+    seconds = {
+        "name": "seconds",
+        "in": "query",
+        "schema": {
+            "type": "number",
+            "minimum": 0,
+            "maximum": limits.WAIT_SECONDS_MAX,
+            "default": limits.WAIT_SECONDS_MAX,
+        },
+        "description": "How long to wait at most.",
+    }
+    handoff_id = {
+        "name": "public_id",
+        "in": "path",
+        "required": True,
+        "schema": {"type": "string"},
+    }
+    last_event = {
+        "name": "Last-Event-ID",
+        "in": "header",
+        "schema": {"type": "integer", "minimum": 0},
+        "description": "As EventSource sends it after a reconnect; goes before `after`.",
+    }
+    return {
+        "/api/v1/wait/events": _get(
+            "wait_events",
+            "The same page as /api/v1/events, as soon as there is something; empty at the end.",
+            [after, seconds],
+            _json("EventPage"),
+        ),
+        "/api/v1/wait/handoffs/{public_id}": _get(
+            "wait_handoff",
+            "The handoff as soon as an event about it comes after `after`, or as it is at the end.",
+            [handoff_id, after, seconds],
+            _json("HandoffView"),
+        ),
+        "/api/v1/wait/stream": _get(
+            "stream_events",
+            "The event log as server-sent events: `id` is the event's number, `data` the event.",
+            [after, last_event],
+            {"text/event-stream": {"schema": {"type": "string"}}},
+        ),
+    }
+
+
+def _json(name: str) -> dict[str, Any]:
+    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
+
+
+def _get(
+    operation: str, summary: str, parameters: list[dict[str, Any]], content: dict[str, Any]
+) -> dict[str, Any]:
+    refusals = {
+        str(status): {"description": words, "content": _json("Problem")}
+        for status, words in (
+            (400, "A parameter can't be used."),
+            (401, "Not authorised."),
+            (403, "Another agent's handoff."),
+            (404, "There is no such handoff."),
+            (503, "The desk can't work now."),
+        )
+    }
+    return {
+        "get": {
+            "operationId": operation,
+            "tags": ["waiting"],
+            "summary": summary,
+            "parameters": parameters,
+            "security": [{"agentToken": []}],
+            "responses": {"200": {"description": summary, "content": content}, **refusals},
+        }
+    }
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = TokenAuthentication
+    name = "agentToken"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, Any]:
+        return {"type": "http", "scheme": "bearer", "description": "An agent's API token."}

@@ -1,0 +1,103 @@
+"""Turns every exception into an answer: the last line before a caller would hear nothing."""
+
+import http
+import logging
+from typing import Any
+
+from django.db import Error as DatabaseError
+from django.http import Http404
+from rest_framework import exceptions
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from handoff.actions.refusals import note_refusal
+from handoff.contract import answers
+from handoff.contract.payloads import ToolAnswer
+from handoff.errors import (
+    DeskUnavailable,
+    HandoffError,
+    Malformed,
+    NotAuthorised,
+    NotYours,
+    TooLarge,
+)
+from handoff.selectors.tokens import Caller
+
+log = logging.getLogger(__name__)
+_ONLY_A_SENTENCE = (NotAuthorised, NotYours, Malformed)
+
+
+def answer_for(exc: Exception, context: dict[str, Any]) -> Response:
+    """The response for an exception of an API view; never re-raises, never repeats its text."""
+    request: Request | None = context.get("request")
+    tool_call = getattr(context.get("view"), "is_tool_call", False)
+    try:
+        error = _as_ours(exc)
+        if error is None:
+            log.error("an API view failed", exc_info=exc)
+            return _fault(tool_call=tool_call)
+        _note(error, request, tool_call=tool_call)
+    except DatabaseError:
+        log.exception("the database is not there")
+        error = DeskUnavailable()
+    return render(error, request)
+
+
+def render(error: HandoffError, request: Request | None) -> Response:
+    """`{error, code, details}`, with problem+json's members for a client that accepts them."""
+    body: dict[str, Any] = {"error": error.sentence}
+    if not isinstance(error, _ONLY_A_SENTENCE):
+        body["code"] = error.code
+    if error.details:
+        body["details"] = error.details
+    response = Response(body, status=error.status)
+    retry_after = getattr(error, "retry_after", None)
+    if retry_after is not None:
+        response["Retry-After"] = str(retry_after)
+    if isinstance(error, NotAuthorised):
+        response["WWW-Authenticate"] = "Bearer"
+    if request is not None and "application/problem+json" in request.headers.get("accept", ""):
+        title = http.HTTPStatus(error.status).phrase
+        body |= {
+            "type": "about:blank",
+            "title": title,
+            "status": error.status,
+            "detail": error.sentence,
+        }
+        response.content_type = "application/problem+json"
+    return response
+
+
+def _as_ours(exc: Exception) -> HandoffError | None:
+    if isinstance(exc, HandoffError):
+        return exc
+    if isinstance(exc, DatabaseError):
+        log.error("the database is not there", exc_info=exc)
+        return DeskUnavailable()
+    if isinstance(exc, Http404):
+        exc = exceptions.NotFound()
+    if isinstance(exc, exceptions.APIException):
+        error = HandoffError(str(exc.detail))
+        error.status = exc.status_code
+        error.code = str(getattr(exc, "default_code", "error"))
+        return error
+    return None
+
+
+def _note(error: HandoffError, request: Request | None, *, tool_call: bool) -> None:
+    if not isinstance(error, NotAuthorised | NotYours | Malformed | TooLarge | DeskUnavailable):
+        return
+    if isinstance(error, DeskUnavailable):
+        return
+    caller = None
+    if request is not None and not isinstance(error, NotAuthorised):
+        caller = request.auth if isinstance(request.auth, Caller) else None
+    note_refusal(error, caller=caller, tool_call=tool_call)
+
+
+def _fault(*, tool_call: bool) -> Response:
+    answer = answers.desk_fault()
+    if tool_call:
+        view = ToolAnswer(text=answer.text, is_error=True, result=answer.result)
+        return Response(view.body())
+    return Response({"error": "The desk failed.", "code": "desk_fault"}, status=500)

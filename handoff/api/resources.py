@@ -1,0 +1,194 @@
+"""The REST resources: thin doors over selectors and actions."""
+
+from django.conf import settings
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from handoff.actions.conversations import upsert_conversation
+from handoff.actions.tickets import mint_ticket
+from handoff.actions.turns import post_turn
+from handoff.api import bodies
+from handoff.api.openapi import PAGE_PARAMETERS, REFUSALS
+from handoff.contract import limits, turns
+from handoff.contract import payloads as shapes
+from handoff.contract.kinds import SessionStatus
+from handoff.errors import Invalid, Refused
+from handoff.models import Agent
+from handoff.selectors import channels, conversations, events, handoffs, payloads
+from handoff.selectors.tokens import Caller
+
+
+class Resource(APIView):
+    """A view for one authenticated agent."""
+
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
+        bodies.check_size(request)
+        super().initial(request, *args, **kwargs)
+
+    @property
+    def agent(self) -> Agent:
+        caller = self.request.auth
+        assert isinstance(caller, Caller)  # noqa: S101  (HasToken has let it in)
+        return caller.agent
+
+    def read[T: turns.Body](self, model: type[T]) -> T:
+        return bodies.parsed(model, bodies.json_object(self.request))
+
+
+class Me(Resource):
+    @extend_schema(operation_id="me", tags=["agent"], responses={200: shapes.MeView, **REFUSALS})
+    def get(self, request: Request) -> Response:
+        view = shapes.MeView(
+            agent=shapes.AgentView(name=self.agent.name, display_name=str(self.agent)),
+            limits=shapes.LimitsView(
+                call_bytes=limits.CALL_BYTES,
+                call_seconds=settings.CALL_SECONDS,
+                attempt_seconds=settings.DISPATCH_SECONDS,
+                turn_text_max=limits.TURN_TEXT_MAX,
+                page_max=limits.PAGE_MAX,
+                wait_seconds_max=limits.WAIT_SECONDS_MAX,
+            ),
+        )
+        return Response(view.body())
+
+
+class Channels(Resource):
+    @extend_schema(
+        operation_id="list_channels",
+        tags=["agent"],
+        responses={200: shapes.ChannelList, **REFUSALS},
+    )
+    def get(self, request: Request) -> Response:
+        return Response(shapes.ChannelList(data=channels.listing(self.agent)).body())
+
+
+class Conversations(Resource):
+    @extend_schema(
+        operation_id="upsert_conversation",
+        tags=["conversations"],
+        request=turns.ConversationBody,
+        responses={
+            200: shapes.ConversationView,
+            201: shapes.ConversationView,
+            **REFUSALS,
+        },
+    )
+    def post(self, request: Request) -> Response:
+        row, created = upsert_conversation(self.agent, self.read(turns.ConversationBody))
+        view = payloads.conversation(row, open_session=handoffs.open_session(row))
+        return Response(view.body(), status=201 if created else 200)
+
+
+class OneConversation(Resource):
+    @extend_schema(
+        operation_id="get_conversation",
+        tags=["conversations"],
+        responses={200: shapes.ConversationView, **REFUSALS},
+    )
+    def get(self, request: Request, public_id: str) -> Response:
+        row = conversations.find(self.agent, public_id)
+        view = payloads.conversation(row, open_session=handoffs.open_session(row))
+        return Response(view.body())
+
+
+class Messages(Resource):
+    @extend_schema(
+        operation_id="list_messages",
+        tags=["conversations"],
+        parameters=PAGE_PARAMETERS,
+        responses={200: shapes.MessagePage, **REFUSALS},
+    )
+    def get(self, request: Request, public_id: str) -> Response:
+        query = bodies.page_query(request)
+        row = conversations.find(self.agent, public_id)
+        page = conversations.messages(row, after=query.after, limit=query.limit)
+        return Response(page.body())
+
+    @extend_schema(
+        operation_id="post_turn",
+        tags=["conversations"],
+        request=turns.TurnBody,
+        responses={200: shapes.TurnView, 201: shapes.TurnView, **REFUSALS},
+    )
+    def post(self, request: Request, public_id: str) -> Response:
+        row = conversations.find(self.agent, public_id)
+        turn = post_turn(row, self.read(turns.TurnBody))
+        row.refresh_from_db()
+        opened = handoffs.open_session(row)
+        session = turn.message.session
+        view = shapes.TurnView(
+            message=payloads.message(turn.message, session=session.public_id if session else None),
+            bypass=turn.bypass,
+            handoff=payloads.handoff(opened) if opened else None,
+            context=conversations.unacknowledged(row),
+            code="superseded" if turn.superseded else None,
+        )
+        return Response(view.body(), status=200 if turn.superseded else 201)
+
+
+class Tickets(Resource):
+    @extend_schema(
+        operation_id="mint_ticket",
+        tags=["conversations"],
+        request=turns.TicketBody,
+        responses={201: shapes.TicketView, **REFUSALS},
+    )
+    def post(self, request: Request, public_id: str) -> Response:
+        row = conversations.find(self.agent, public_id)
+        if not settings.PUBLIC_BASE_URL:
+            raise Refused("no_public_url", "The desk has no public address configured.")
+        ticket = mint_ticket(row, role=self.read(turns.TicketBody).role)
+        return Response(ticket.body(), status=201)
+
+
+class Handoffs(Resource):
+    @extend_schema(
+        operation_id="list_handoffs",
+        tags=["handoffs"],
+        parameters=[
+            *PAGE_PARAMETERS,
+            OpenApiParameter("status", str, enum=list(SessionStatus)),
+            OpenApiParameter("conversation", str, description="A conversation's id, c_…"),
+        ],
+        responses={200: shapes.HandoffPage, **REFUSALS},
+    )
+    def get(self, request: Request) -> Response:
+        query = bodies.page_query(request)
+        status = request.query_params.get("status") or None
+        if status is not None and status not in list(SessionStatus):
+            problem = f"must be one of {', '.join(SessionStatus)}"
+            raise Invalid(
+                f"The query can't be used: status {problem}.",
+                details={"problems": [{"field": "status", "problem": problem}]},
+            )
+        named = request.query_params.get("conversation") or None
+        row = conversations.find(self.agent, named) if named else None
+        page = handoffs.page(
+            self.agent, after=query.after, limit=query.limit, status=status, conversation=row
+        )
+        return Response(page.body())
+
+
+class OneHandoff(Resource):
+    @extend_schema(
+        operation_id="get_handoff",
+        tags=["handoffs"],
+        responses={200: shapes.HandoffView, **REFUSALS},
+    )
+    def get(self, request: Request, public_id: str) -> Response:
+        return Response(handoffs.for_agent(self.agent, public_id).body())
+
+
+class Events(Resource):
+    @extend_schema(
+        operation_id="list_events",
+        tags=["events"],
+        parameters=PAGE_PARAMETERS,
+        responses={200: shapes.EventPage, **REFUSALS},
+    )
+    def get(self, request: Request) -> Response:
+        query = bodies.page_query(request)
+        page = events.page(self.agent, after=query.after, limit=query.limit)
+        return Response(page.body())

@@ -1,0 +1,30 @@
+"""`/api/`: the tools, the resources, and the document that describes them."""
+
+from django.urls import path
+from drf_spectacular.views import SpectacularJSONAPIView
+
+from handoff.api import resources
+from handoff.api.tool_calls import ToolCalls
+
+app_name = "api"
+urlpatterns = [
+    path("v1/tool-calls", ToolCalls.as_view(), name="tool-calls"),
+    path("v1/me", resources.Me.as_view(), name="me"),
+    path("v1/channels", resources.Channels.as_view(), name="channels"),
+    path("v1/conversations", resources.Conversations.as_view(), name="conversations"),
+    path(
+        "v1/conversations/<str:public_id>",
+        resources.OneConversation.as_view(),
+        name="conversation",
+    ),
+    path(
+        "v1/conversations/<str:public_id>/messages",
+        resources.Messages.as_view(),
+        name="messages",
+    ),
+    path("v1/conversations/<str:public_id>/tickets", resources.Tickets.as_view(), name="tickets"),
+    path("v1/handoffs", resources.Handoffs.as_view(), name="handoffs"),
+    path("v1/handoffs/<str:public_id>", resources.OneHandoff.as_view(), name="handoff"),
+    path("v1/events", resources.Events.as_view(), name="events"),
+    path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
+]
