@@ -51,7 +51,7 @@ install() {
     "$python" -m pip --version >/dev/null 2>&1 || make_venv
     say "Installing packages into .venv; this happens once and takes about a minute."
     rm -f .venv/installed.runtime .venv/installed.tests
-    "$python" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$1" ||
+    "$python" -m pip install --quiet --quiet --disable-pip-version-check --require-hashes -r "$1" ||
         fail "the packages of $1 could not be installed; pip's message above says why"
     case $1 in
         tests/*) cp requirements.lock .venv/installed.runtime ;;
