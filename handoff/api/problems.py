@@ -85,12 +85,10 @@ def _as_ours(exc: Exception) -> HandoffError | None:
 
 
 def _note(error: HandoffError, request: Request | None, *, tool_call: bool) -> None:
-    if not isinstance(error, NotAuthorised | NotYours | Malformed | TooLarge | DeskUnavailable):
-        return
-    if isinstance(error, DeskUnavailable):
+    if not isinstance(error, NotAuthorised | NotYours | Malformed | TooLarge):
         return
     caller = None
-    if request is not None and not isinstance(error, NotAuthorised):
+    if request is not None and isinstance(error, NotYours | Malformed):  # these come after auth
         caller = request.auth if isinstance(request.auth, Caller) else None
     note_refusal(error, caller=caller, tool_call=tool_call)
 
