@@ -12,6 +12,7 @@ from handoff.actions.release import Ending, end, end_late, lock
 from handoff.actions.trail import note
 from handoff.actions.writing import writing
 from handoff.contract.kinds import EventType, Outcome, ReleaseKind, SessionStatus
+from handoff.contract.limits import MESSAGE_MAX
 from handoff.contract.text import one_line
 from handoff.contract.values import Returned
 from handoff.models import Attempt, ReturnLink, Session, Submission, SubmissionKind
@@ -59,7 +60,7 @@ def answer_form(link: ReturnLink, form: FormEntries, *, actor: str = "recipient"
             kind=ReleaseKind.FORM,
             actor=actor,
             outcome=form.outcome,
-            message=one_line(form.note),
+            message=one_line(form.note)[:MESSAGE_MAX].rstrip(),
             note=form.note,
             answered_by=form.answered_by,
             returned=form.returned,
