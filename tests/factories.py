@@ -6,12 +6,16 @@ from django.contrib.auth.models import User
 from factory.declarations import LazyAttribute, Sequence
 from factory.django import DjangoModelFactory, Password
 
+from handoff.actions.answer import FormEntries, Received, answer_form
 from handoff.actions.calls import Arrival, call_tool
 from handoff.actions.channels import create_channel
 from handoff.actions.conversations import upsert_conversation
 from handoff.actions.tokens import IssuedToken, issue_token
+from handoff.contract.kinds import Outcome
 from handoff.contract.turns import ConversationBody, Subscriber, ToolCall
-from handoff.models import Agent, Channel, Conversation, Session
+from handoff.contract.values import clean_values
+from handoff.models import Agent, Channel, Conversation, ReturnLink, Session
+from handoff.selectors import payloads
 from handoff.selectors.tokens import Caller
 
 SUMMARY = "The visitor asks where order 1234 is; I cannot see orders."
@@ -105,3 +109,37 @@ def requested(
     answer = call_tool(caller(agent), Arrival(call=call))
     named = answer.result.get("details", answer.result)
     return Session.objects.get(public_id=named["handoff_session_id"])
+
+
+ENTRIES = {
+    "order_status": "shipped",
+    "tracking_url": "https://carrier.example/track/abc",
+    "eta_date": "2026-06-10",
+    "notes": "left\nat the door",
+}
+
+
+def link_of(session: Session) -> ReturnLink:
+    """The link that the recipient got."""
+    return session.links.get(minted_for="recipient")
+
+
+def form(session: Session, submission_id: str = "first", **changes: Any) -> FormEntries:
+    """A filled return form; `entries` changes single fields."""
+    entries = ENTRIES | changes.pop("entries", {})
+    return FormEntries(
+        **{
+            "submission_id": submission_id,
+            "entries": entries,
+            "outcome": Outcome.RESOLVED,
+            "note": "",
+            "answered_by": "Mia",
+            "returned": clean_values(payloads.fields_of(session), entries),
+            **changes,
+        }
+    )
+
+
+def answer(session: Session, sent: FormEntries) -> Received:
+    """Send the form through the recipient's link."""
+    return answer_form(link_of(session), sent)

@@ -2,7 +2,7 @@
 
 import datetime as dt
 
-from django.db.models import DateTimeField, DurationField, ExpressionWrapper, F, Max, Q, Value
+from django.db.models import Max, Q
 from django.db.models.functions import Now
 
 from handoff.actions.release import Ending, end, lock, release
@@ -54,27 +54,23 @@ def end_idle() -> int:
     The database's clock decides, inside the UPDATE: whatever the recipient does first, wins.
     Returns how many ended.
     """
-    due = Session.objects.filter(
-        _quiet(), status=SessionStatus.ACTIVE, conversation__isnull=False
-    ).values_list("pk", "channel__idle_minutes")
+    attached = Session.objects.filter(status=SessionStatus.ACTIVE, conversation__isnull=False)
+    patiences = attached.order_by().values_list("channel__idle_minutes", flat=True).distinct()
     ended = 0
-    for pk, minutes in list(due):
-        ending = Ending(kind=ReleaseKind.IDLE_TIMEOUT, actor="desk")
-        limit = Q(recipient_active_at__lte=Now() - dt.timedelta(minutes=minutes))
-        with writing():
-            session, conversation = lock(pk)
-            if session.status == SessionStatus.ACTIVE:
-                ended += end(session, conversation, ending, where=limit)
+    for minutes in list(patiences):
+        quiet = Q(recipient_active_at__lte=Now() - dt.timedelta(minutes=minutes))
+        due = attached.filter(quiet, channel__idle_minutes=minutes)
+        ended += sum(_end_quiet(pk, quiet) for pk in list(due.values_list("pk", flat=True)))
     return ended
 
 
-def _quiet() -> Q:
-    patience = ExpressionWrapper(
-        F("channel__idle_minutes") * Value(dt.timedelta(minutes=1)), output_field=DurationField()
-    )
-    return Q(
-        recipient_active_at__lte=ExpressionWrapper(Now() - patience, output_field=DateTimeField())
-    )
+def _end_quiet(session_pk: int, quiet: Q) -> bool:
+    ending = Ending(kind=ReleaseKind.IDLE_TIMEOUT, actor="desk")
+    with writing():
+        session, conversation = lock(session_pk)
+        if session.status != SessionStatus.ACTIVE:
+            return False
+        return end(session, conversation, ending, where=quiet)
 
 
 def end_expired() -> int:

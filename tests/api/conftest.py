@@ -36,7 +36,7 @@ class Desk:
     def get(
         self,
         path: str,
-        query: Mapping[str, object] | None = None,
+        query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
         found = self._client.get(f"/api/v1/{path}", dict(query or {}), headers=headers)

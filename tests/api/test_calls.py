@@ -13,7 +13,7 @@ from handoff.models import Agent, Channel, Conversation, Session, Token
 from tests import factories
 from tests.api.conftest import Desk
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from tests import factories
 from tests.api.conftest import Desk
 from tests.fakes.smtp import Mode, SmtpServer
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from handoff.models import Agent, Channel, Conversation, Ticket
 from tests import factories
 from tests.api.conftest import Desk
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

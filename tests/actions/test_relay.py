@@ -1,0 +1,159 @@
+"""A subscriber's lines during a bypass reach the recipient in order, once, or are named as lost."""
+
+import datetime as dt
+
+import pytest
+from django.db.models.functions import Now
+
+from audit.models import Event as AuditEvent
+from handoff.actions import endings
+from handoff.actions.relay import BACKOFF_SECONDS, TRIES, deliver_due
+from handoff.actions.turns import post_turn
+from handoff.contract.turns import TurnBody
+from handoff.models import Agent, Channel, Conversation, Delivery, Event, Session
+from handoff.selectors import payloads
+from tests import factories
+from tests.fakes.smtp import Mode, SmtpServer
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def agent(db: None) -> Agent:
+    return factories.AgentFactory.create()
+
+
+@pytest.fixture
+def conversation(agent: Agent) -> Conversation:
+    return factories.conversation(agent, name="Ana")
+
+
+def say(conversation: Conversation, client_id: str, text: str) -> str:
+    body = TurnBody(client_id=client_id, author="subscriber", text=text)
+    return post_turn(conversation, body).message.public_id
+
+
+def point_at(channel: Channel, server: SmtpServer) -> None:
+    channel.keep_settings({**channel.opened_settings(), "smtp_url": server.url})
+    channel.save()
+
+
+def let_time_pass() -> None:
+    """Everything that waits for another try is due."""
+    Delivery.objects.filter(status="due").update(next_attempt_at=Now() - dt.timedelta(seconds=1))
+
+
+def test_lines_follow_the_request_by_mail_in_order_and_in_its_thread(
+    agent: Agent, conversation: Conversation
+) -> None:
+    with SmtpServer() as smtp:
+        session = factories.requested(
+            agent, factories.email_channel(agent, smtp_url=smtp.url), conversation
+        )
+        for number in range(3):
+            say(conversation, str(number), f"line {number}")
+        assert deliver_due() == 3
+        assert deliver_due() == 0
+        request, *lines = smtp.messages
+    for number, mail in enumerate(lines):
+        assert f"line {number}" in mail.text
+        assert request.message["Message-ID"] in mail.message["References"]
+    assert list(
+        Event.objects.filter(session=session, type="message.routed").values_list(
+            "message__text", flat=True
+        )
+    ) == ["line 0", "line 1", "line 2"]
+    assert AuditEvent.objects.filter(action="message.relayed").count() == 3
+
+
+def test_a_failing_head_waits_and_nothing_overtakes_it(
+    agent: Agent, conversation: Conversation
+) -> None:
+    with SmtpServer() as smtp:
+        channel = factories.email_channel(agent, smtp_url=smtp.url)
+        factories.requested(agent, channel, conversation)
+    with SmtpServer(mode=Mode.REFUSE_AT_CONNECT) as broken:
+        point_at(channel, broken)
+        say(conversation, "1", "first")
+        say(conversation, "2", "second")
+        assert deliver_due() == 1
+        assert deliver_due() == 0
+    with SmtpServer() as smtp:
+        point_at(channel, smtp)
+        let_time_pass()
+        assert deliver_due() == 2
+        texts = [mail.text for mail in smtp.messages]
+    assert ["first" in texts[0], "second" in texts[1]] == [True, True]
+    assert list(Delivery.objects.values_list("status", "attempts")) == [("done", 2), ("done", 1)]
+
+
+def test_after_five_tries_the_line_is_named_as_undelivered_and_the_next_goes_on(
+    agent: Agent, conversation: Conversation
+) -> None:
+    assert len(BACKOFF_SECONDS) == TRIES - 1
+    with SmtpServer() as smtp:
+        channel = factories.email_channel(agent, smtp_url=smtp.url)
+        session = factories.requested(agent, channel, conversation)
+    with SmtpServer(mode=Mode.REFUSE_AT_CONNECT) as broken:
+        point_at(channel, broken)
+        lost = say(conversation, "1", "first")
+        for _ in range(TRIES):
+            assert deliver_due() == 1
+            let_time_pass()
+        assert deliver_due() == 0
+    assert Event.objects.filter(session=session, type="message.relay_failed").count() == 1
+    assert AuditEvent.objects.filter(action="message.relay_failed").count() == 1
+    endings.back_to_bot(conversation.pk)
+    ended = payloads.sessions().get(pk=session.pk)
+    assert payloads.handoff(ended).undelivered == [lost]
+
+
+@pytest.mark.slow
+def test_a_line_that_may_have_arrived_is_not_sent_again(
+    agent: Agent, conversation: Conversation
+) -> None:
+    with SmtpServer() as smtp:
+        channel = factories.email_channel(agent, smtp_url=smtp.url)
+        factories.requested(agent, channel, conversation)
+    with SmtpServer(mode=Mode.DROP_AFTER_DOT) as broken:
+        point_at(channel, broken)
+        say(conversation, "1", "first")
+        assert deliver_due() == 1
+        let_time_pass()
+        assert deliver_due() == 0
+    row = Delivery.objects.get()
+    assert (row.status, row.failure_kind) == ("failed", "unknown_outcome")
+
+
+def test_a_line_still_waiting_at_the_release_is_dropped_and_named(
+    agent: Agent, conversation: Conversation
+) -> None:
+    with SmtpServer() as smtp:
+        channel = factories.email_channel(agent, smtp_url=smtp.url)
+        session = factories.requested(agent, channel, conversation)
+        waiting = say(conversation, "1", "anybody there?")
+        endings.back_to_bot(conversation.pk)
+        deliver_due()
+        texts = [mail.text for mail in smtp.messages]
+    assert not any("anybody there?" in text for text in texts)
+    ended = payloads.sessions().get(pk=session.pk)
+    assert payloads.handoff(ended).undelivered == [waiting]
+    assert "The visitor went back to the assistant." in texts[-1]
+
+
+def test_a_leased_row_is_left_to_whoever_sends_it(agent: Agent, conversation: Conversation) -> None:
+    with SmtpServer() as smtp:
+        factories.requested(agent, factories.email_channel(agent, smtp_url=smtp.url), conversation)
+        say(conversation, "1", "first")
+        Delivery.objects.update(lease_until=Now() + dt.timedelta(seconds=30))
+        assert deliver_due() == 0
+        Delivery.objects.update(lease_until=Now() - dt.timedelta(seconds=1))
+        assert deliver_due() == 1
+
+
+def test_the_owner_inbox_needs_no_relay(agent: Agent, conversation: Conversation) -> None:
+    session = factories.requested(agent, factories.inbox_channel(agent), conversation)
+    say(conversation, "1", "hello")
+    assert not Delivery.objects.exists()
+    assert Event.objects.filter(session=session, type="message.routed").count() == 1
+    assert Session.objects.get().status == "active"

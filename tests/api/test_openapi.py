@@ -1,0 +1,105 @@
+"""The OpenAPI document: what is served is what is declared."""
+
+import json
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from handoff.models import Agent, Conversation
+from tests import factories
+from tests.api.conftest import Desk, Reply
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def document(desk: Desk) -> dict[str, Any]:
+    response = desk.get("openapi.json")
+    assert response.status_code == 200
+    found: dict[str, Any] = response.json()
+    return found
+
+
+def _schema_of(document: dict[str, Any], path: str, method: str, status: int) -> dict[str, Any]:
+    response = document["paths"][path][method]["responses"][str(status)]
+    content: dict[str, Any] = response["content"]["application/json"]["schema"]
+    return content
+
+
+def assert_declared(document: dict[str, Any], path: str, method: str, reply: Reply) -> None:
+    """The answer is one that the document declares for this operation, in its shape."""
+    schema = _schema_of(document, path, method, reply.status_code)
+    whole = {**schema, "components": document["components"]}
+    errors = [str(error) for error in jsonschema_rs.validator_for(whole).iter_errors(reply.json())]
+    assert errors == []
+
+
+def test_it_is_3_1_and_names_every_route(document: dict[str, Any]) -> None:
+    assert document["openapi"].startswith("3.1")
+    assert set(document["paths"]) == {
+        "/api/v1/tool-calls",
+        "/api/v1/me",
+        "/api/v1/channels",
+        "/api/v1/conversations",
+        "/api/v1/conversations/{public_id}",
+        "/api/v1/conversations/{public_id}/messages",
+        "/api/v1/conversations/{public_id}/tickets",
+        "/api/v1/handoffs",
+        "/api/v1/handoffs/{public_id}",
+        "/api/v1/events",
+        "/api/v1/wait/events",
+        "/api/v1/wait/handoffs/{public_id}",
+        "/api/v1/wait/stream",
+    }
+
+
+def test_every_reference_resolves_and_every_operation_declares_its_refusals(
+    document: dict[str, Any],
+) -> None:
+    text = json.dumps(document)
+    schemas = document["components"]["schemas"]
+    names = {part.split('"')[0] for part in text.split("#/components/schemas/")[1:]}
+    assert names <= set(schemas)
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            assert {"401", "503"} <= set(operation["responses"]), path
+            assert operation["security"] == [{"agentToken": []}], path
+
+
+def test_real_answers_have_the_declared_shapes(
+    document: dict[str, Any], desk: Desk, agent: Agent, conversation: Conversation
+) -> None:
+    channel = factories.inbox_channel(agent)
+    session = factories.requested(agent, channel, conversation)
+    factories.answer(session, factories.form(session, entries={"eta_date": "soon", "x": "y"}))
+    named = f"conversations/{conversation.public_id}"
+    one = "/api/v1/conversations/{public_id}"
+    turn = {"client_id": "1", "author": "subscriber", "text": "Hello"}
+    tool = {"name": "handoff_status", "args": {"handoff_session_id": session.public_id}}
+    for path, method, reply in (
+        ("/api/v1/me", "get", desk.get("me")),
+        ("/api/v1/channels", "get", desk.get("channels")),
+        ("/api/v1/events", "get", desk.get("events")),
+        ("/api/v1/handoffs", "get", desk.get("handoffs")),
+        ("/api/v1/handoffs/{public_id}", "get", desk.get(f"handoffs/{session.public_id}")),
+        ("/api/v1/handoffs/{public_id}", "get", desk.get("handoffs/hs_none")),
+        (one, "get", desk.get(named)),
+        (f"{one}/messages", "get", desk.get(f"{named}/messages")),
+        (f"{one}/messages", "post", desk.post(f"{named}/messages", turn)),
+        (f"{one}/messages", "post", desk.post(f"{named}/messages", {})),
+        (f"{one}/tickets", "post", desk.post(f"{named}/tickets", {"role": "agent"})),
+        ("/api/v1/conversations", "post", desk.post("conversations", {"external_id": "new"})),
+        ("/api/v1/tool-calls", "post", desk.post("tool-calls", tool)),
+        ("/api/v1/tool-calls", "post", desk.post("tool-calls", b"{")),
+    ):
+        assert_declared(document, path, method, reply)
+
+
+def test_the_examples_are_calls_that_parse(document: dict[str, Any], desk: Desk) -> None:
+    body = document["paths"]["/api/v1/tool-calls"]["post"]["requestBody"]
+    examples = body["content"]["application/json"]["examples"]
+    assert examples
+    for example in examples.values():
+        answer = desk.post("tool-calls", example["value"]).json()
+        assert answer["result"]["code"] == "no_channels"

@@ -1,0 +1,142 @@
+"""What a subscriber's socket may carry: this list, and nothing else."""
+
+from typing import Any
+
+import pytest
+
+from handoff.actions import endings
+from handoff.actions.reply import reply
+from handoff.actions.turns import post_turn
+from handoff.contract.kinds import EventType
+from handoff.contract.turns import TurnBody
+from handoff.models import Channel, Conversation
+from handoff.selectors import events
+from tests import factories
+from tests.factories import form
+
+pytestmark = pytest.mark.django_db
+
+ENVELOPE = {"v", "id", "type", "at", "conversation", "handoff", "data"}
+MESSAGE = {
+    "id",
+    "event_id",
+    "client_id",
+    "author",
+    "name",
+    "text",
+    "routed_to",
+    "handoff",
+    "at",
+}
+HANDOFF = {
+    "id",
+    "status",
+    "release",
+    "channel_kind",
+    "channel_label",
+    "idle_at",
+    "late",
+    "estimated_response",
+}
+PERMITTED: dict[str, dict[str, set[str]]] = {
+    "message.created": {"message": MESSAGE},
+    "message.routed": {"message": MESSAGE},
+    "participant.joined": {"name": set()},
+    "participant.left": {"name": set()},
+    "handoff.started": {"handoff": HANDOFF},
+    "handoff.failed": {"handoff": HANDOFF},
+    "handoff.released": {"handoff": HANDOFF},
+    "handoff.cancelled": {"handoff": HANDOFF},
+    "handoff.late_return": {"handoff": HANDOFF},
+}
+SECRET = "only the recipient may read this"
+
+
+@pytest.fixture
+def story(db: None) -> Conversation:
+    """A conversation in which everything happened."""
+    agent = factories.AgentFactory.create()
+    channel = factories.inbox_channel(agent)
+    conversation = factories.conversation(agent, name="Ana")
+    for index in range(3):
+        session = factories.requested(
+            agent,
+            channel,
+            conversation,
+            summary=f"{SECRET} {SECRET}",
+            expected_action=SECRET,
+            extra_context={SECRET: SECRET},
+            contact_back_email="secret@example.com",
+        )
+        body = TurnBody(client_id=f"s{index}", author="subscriber", text="Hello?")
+        post_turn(conversation, body)
+        bot = TurnBody(client_id=f"a{index}", author="agent", text=SECRET)
+        post_turn(conversation, bot)
+        reply(session.pk, text="Hello!", name="Mia", actor="owner:1")
+        if index == 0:
+            endings.cancel(session, reason="", actor="agent:x")
+        elif index == 1:
+            endings.back_to_bot(conversation.pk)
+            factories.answer(session, form(session, "late"))
+        else:
+            factories.answer(session, form(session, "sent"))
+    return conversation
+
+
+def frames(conversation: Conversation, audience: Any) -> list[dict[str, Any]]:
+    return events.frames_after(conversation.pk, after=0, limit=1000, audience=audience)[0]
+
+
+def test_a_subscribers_frames_carry_only_permitted_keys(story: Conversation) -> None:
+    found = frames(story, "subscriber")
+    for frame in found:
+        assert set(frame) == ENVELOPE
+        permitted = PERMITTED[frame["type"]]
+        assert set(frame["data"]) <= set(permitted)
+        for key, value in frame["data"].items():
+            assert not isinstance(value, dict) or set(value) <= permitted[key]
+    assert {frame["type"] for frame in found} == set(PERMITTED) - {"handoff.failed"}
+    for secret in (SECRET, "secret@example.com", "sales@example.com"):
+        assert secret not in str(found)
+
+
+def test_numbers_go_up_and_a_reader_knows_how_far_it_read(story: Conversation) -> None:
+    numbers = [frame["id"] for frame in frames(story, "subscriber")]
+    assert numbers == sorted(set(numbers))
+    story.refresh_from_db()
+    assert events.frames_after(story.pk, after=0, limit=1000, audience="subscriber")[1] == (
+        story.last_event_id
+    )
+    pieces: list[int] = []
+    after = 0
+    while after < story.last_event_id:
+        some, after = events.frames_after(story.pk, after=after, limit=2, audience="subscriber")
+        pieces += [frame["id"] for frame in some]
+    assert pieces == numbers
+
+
+def test_the_agents_own_front_end_sees_the_whole_handoff(story: Conversation) -> None:
+    released = [f for f in frames(story, "agent") if f["type"] == EventType.RELEASED][-1]
+    assert released["data"]["handoff"]["values"]["order_status"] == "shipped"
+
+
+def test_a_superseded_line_is_shown_to_nobody(story: Conversation) -> None:
+    assert not any(
+        frame["data"].get("message", {}).get("author") == "agent"
+        for audience in ("subscriber", "agent")
+        for frame in frames(story, audience)
+    )
+
+
+def test_a_channel_may_keep_the_values_from_the_subscriber(story: Conversation) -> None:
+    assert "  • order_status: shipped" in str(frames(story, "subscriber"))
+    Channel.objects.update(share_values_with_subscriber=False)
+    hidden = frames(story, "subscriber")
+    assert "order_status" not in str(hidden)
+    notes = [
+        frame["data"]["message"]["text"]
+        for frame in hidden
+        if frame["type"] == "message.created" and frame["data"]["message"]["author"] == "system"
+    ]
+    assert all(note.startswith(("[Bot resumed — ", "[Late return — ")) for note in notes)
+    assert "order_status" in str(frames(story, "agent"))
