@@ -84,7 +84,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_unconfigure() -> None:
-    environment.discard()
     _SERVICES.close()
 
 

@@ -5,6 +5,7 @@
 the server that `TEST_DATABASE_URL` names or that `tests/programs.py` finds.
 """
 
+import atexit
 import os
 import re
 import shutil
@@ -55,8 +56,10 @@ def prepare(postgres_url: str | None) -> None:
         prepared["DATABASE_URL"] = postgres_url
     os.environ.clear()
     os.environ.update(prepared)
+    atexit.register(discard, data, os.getpid())
 
 
-def discard() -> None:
-    """Remove the folder that `prepare()` made."""
-    shutil.rmtree(os.environ["HANDOFF_DATA"], ignore_errors=True)
+def discard(data: Path, maker: int) -> None:
+    """Remove a data folder, unless this process only descends from the one that made it."""
+    if os.getpid() == maker:
+        shutil.rmtree(data, ignore_errors=True)
