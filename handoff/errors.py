@@ -135,3 +135,9 @@ class TransportError(Exception):
         self.provider_code = provider_code
         self.hint = hint
         """What an admin can do about it, in one sentence."""
+
+    @property
+    def worth_a_retry(self) -> bool:
+        """Nothing was taken, and another try in a moment may succeed (channels.md 1.1)."""
+        passing = self.kind in (TransportErrorKind.CONNECT, TransportErrorKind.TRANSIENT)
+        return passing and self.provider_code != "tls"

@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import logging
 import queue
+import random
 import threading
 import time
 from collections.abc import Iterator
@@ -38,6 +39,8 @@ from handoff.transports.base import Outgoing, Receipt, Transport
 log = logging.getLogger(__name__)
 GRACE_SECONDS = 0.5
 """How much longer than its deadline a transport may take before we go on without it."""
+RETRY_SECONDS = 1.0
+"""The least time that a second try is worth starting with."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,6 +109,18 @@ def slot() -> Iterator[Slot]:
 
 
 def _send(transport: Transport[Any], message: Outgoing, *, deadline: float) -> Sent:
+    """One try, and a second where nothing can have been sent twice and there is time for it."""
+    sent = _try(transport, message, deadline=deadline)
+    pause = random.uniform(0.2, 0.5)  # noqa: S311  (jitter)
+    if sent.error is None or not sent.error.worth_a_retry:
+        return sent
+    if time.monotonic() + pause + RETRY_SECONDS > deadline:
+        return sent
+    time.sleep(pause)
+    return _try(transport, message, deadline=deadline)
+
+
+def _try(transport: Transport[Any], message: Outgoing, *, deadline: float) -> Sent:
     try:
         return Sent(transport.send(message, deadline=deadline))
     except TransportError as error:

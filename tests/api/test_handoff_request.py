@@ -336,6 +336,16 @@ def test_a_server_that_does_not_take_the_mail_fails_the_handoff(
         assert inner_word not in str(answer)
 
 
+def test_a_passing_failure_is_tried_once_more_within_the_call(
+    desk: Desk, agent: Agent, conversation: Conversation
+) -> None:
+    with SmtpServer(mode=Mode.REFUSE_AT_CONNECT) as server:
+        email = factories.email_channel(agent, smtp_url=server.url)
+        desk.call("handoff_request", factories.arguments(email), conversation=conversation)
+        assert server.connections == 2
+    assert Attempt.objects.count() == 1
+
+
 @pytest.mark.slow
 def test_a_server_that_never_greets_is_left_at_the_deadline(
     desk: Desk, agent: Agent, conversation: Conversation, settings: Any
