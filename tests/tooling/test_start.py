@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -17,6 +18,8 @@ import pytest
 from tests import environment, programs
 
 SECOND_START_SECONDS = 5.0
+TRIES = 3
+"""Somebody else may be using the machine: the quickest of so many starts counts."""
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
@@ -57,12 +60,36 @@ def test_a_second_start_is_quick_and_changes_nothing(tmp_path: Path) -> None:
     with bin_run(data, "--no-demo") as (_, first, _):
         made = {path.name for path in data.iterdir()}
     keys = {name: (data / name).read_text() for name in ("secret_key", "encryption_key")}
-    with bin_run(data, "--no-demo") as (_, second, _):
-        pass
-    assert second < SECOND_START_SECONDS, f"first {first:.1f} s, second {second:.1f} s"
+    later: list[float] = []
+    while not later or (min(later) >= SECOND_START_SECONDS and len(later) < TRIES):
+        with bin_run(data, "--no-demo") as (_, seconds, _):
+            later.append(seconds)
+    assert min(later) < SECOND_START_SECONDS, f"first {first:.1f} s, then {later}"
     assert {path.name for path in data.iterdir()} <= made | {"desk.sqlite3"}
     assert {name: (data / name).read_text() for name in keys} == keys
     assert data.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_demo_says_what_to_open_and_shows_a_password_once(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with bin_run(data) as (address, _, written):
+        said = written.read_text()
+        assert f"links open on this machine only, at {address}\n" in said
+        for path in ("/demo/", "/demo/mail/", "/admin/"):
+            assert f"{address}{path}" in said
+            urllib.request.urlopen(f"{address}{path}", timeout=10).close()
+        password = re.search(r"user admin, password (\S{12,}) ", said)
+        assert password is not None
+        token = re.search(r"hd_\w{8}_[\w-]{43}", said)
+        assert token is not None
+        ask = urllib.request.Request(
+            f"{address}/api/v1/events", headers={"Authorization": f"Bearer {token.group()}"}
+        )
+        urllib.request.urlopen(ask, timeout=10).close()
+    with bin_run(data) as (_, _, written):
+        said = written.read_text()
+        assert "user admin (" in said
+        assert password[1] not in said
 
 
 def test_without_the_demo_it_says_that_nobody_can_be_asked_yet(tmp_path: Path) -> None:
