@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from audit.models import Event as AuditEvent
 from handoff.models import Agent, Conversation
 from tests import factories
 from tests.fakes.smtp import SmtpServer
@@ -88,3 +89,14 @@ def conversation(agent: Agent) -> Conversation:
 def smtp() -> Iterator[SmtpServer]:
     with SmtpServer() as server:
         yield server
+
+
+def refused(answer: dict[str, Any], code: str) -> dict[str, Any]:
+    """The result of a refusal with that code; checks the words that every refusal has."""
+    assert answer["isError"] is True
+    assert answer["text"].startswith("Refused. ")
+    assert set(answer["result"]) == {"error", "code", "details"}
+    assert answer["result"]["code"] == code
+    assert AuditEvent.objects.filter(action="tool.call_rejected", reason=code).count() == 1
+    result: dict[str, Any] = answer["result"]
+    return result
