@@ -5,6 +5,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 urlpatterns = [
+    path("r/", include("returnforms.urls")),
     path("api/", include("handoff.api.urls")),
     path(f"{settings.ADMIN_PATH}/", admin.site.urls),
 ]

@@ -5,6 +5,8 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from django.utils.formats import number_format
+
 from handoff.contract.fields import ReturnField
 from handoff.contract.kinds import FieldType
 from handoff.contract.limits import MULTILINE_MAX, VALUE_MAX
@@ -42,6 +44,10 @@ class Control:
     choices: tuple[Choice, ...]
     limit: int | None
     problem: str
+
+    @property
+    def limit_words(self) -> str:
+        return number_format(self.limit, force_grouping=True) if self.limit else ""
 
     @property
     def focus_id(self) -> str:

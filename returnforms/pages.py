@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.formats import number_format
 from django.utils.translation import gettext
 
 from handoff.contract.limits import MESSAGE_MAX
@@ -51,6 +52,7 @@ def form(
         "untouched": untouched,
         "wrong": wrong,
         "note_limit": MESSAGE_MAX,
+        "note_limit_words": number_format(MESSAGE_MAX, force_grouping=True),
         "note_problem": note_problem,
         "name_problem": name_problem,
         "prefix": PREFIX,
