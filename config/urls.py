@@ -7,5 +7,6 @@ from django.urls import include, path
 urlpatterns = [
     path("r/", include("returnforms.urls")),
     path("api/", include("handoff.api.urls")),
+    path("inbox/", include("handoff.inbox.urls")),
     path(f"{settings.ADMIN_PATH}/", admin.site.urls),
 ]

@@ -1,0 +1,127 @@
+"""What the buttons of the owner inbox do: each calls one action and goes back to the page."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from handoff.actions import endings
+from handoff.actions import reply as replies
+from handoff.contract import limits
+from handoff.contract.kinds import Outcome
+from handoff.contract.text import one_line, readable
+from handoff.errors import Refused
+from handoff.inbox.forms import CancelForm, ReleaseForm, ReplyForm, new_client_id
+from handoff.inbox.pages import OwnerRequest, Typed, address, owned, show, thread_of
+from handoff.models import Session
+from handoff.selectors import inboxwords
+
+UNPROCESSABLE = 422
+CONFLICT = 409
+
+
+@never_cache
+@login_required
+@require_POST
+def reply(request: OwnerRequest, handoff: str) -> HttpResponse:
+    """Say something to the subscriber; the same form sent twice says it once."""
+    session = owned(request, handoff)
+    form = ReplyForm(request.POST)
+    if not form.is_valid():
+        if "client_id" in form.errors:
+            form = ReplyForm({**request.POST.dict(), "client_id": new_client_id()})
+        return _again(request, session, Typed(handoff=handoff, reply=form))
+    try:
+        replies.reply(
+            session.pk,
+            text=form.cleaned_data["text"],
+            name=_name(request),
+            actor=f"owner:{request.user.pk}",
+            client_id=form.cleaned_data["client_id"],
+        )
+    except Refused:
+        return show(
+            request,
+            thread_of(request, session),
+            status=CONFLICT,
+            problem=_(
+                "Not sent: the handoff has ended, and the subscriber is with the agent again."
+            ),
+            typed=Typed(handoff=handoff, unsent=readable(request.POST["text"])),
+        )
+    return redirect(f"{address(session)}#reply-text")
+
+
+@never_cache
+@login_required
+@require_POST
+def release(request: OwnerRequest, handoff: str) -> HttpResponse:
+    """Give the subscriber back to the agent, with an outcome and a message but no values."""
+    session = owned(request, handoff)
+    form = ReleaseForm(request.POST)
+    if not form.is_valid():
+        return _again(request, session, Typed(handoff=handoff, release=form))
+    ended = endings.release_as_owner(
+        session,
+        user_pk=request.user.pk,
+        name=_name(request),
+        outcome=Outcome(form.cleaned_data["outcome"]),
+        message=form.cleaned_data["message"],
+    )
+    return _ended(request, session, ended, _("Released. The agent has been told."))
+
+
+@never_cache
+@login_required
+@require_POST
+def cancel(request: OwnerRequest, handoff: str) -> HttpResponse:
+    """Withdraw the handoff; whoever was asked is told."""
+    session = owned(request, handoff)
+    form = CancelForm(request.POST)
+    if not form.is_valid():
+        return _again(request, session, Typed(handoff=handoff, cancel=form))
+    ended = endings.cancel(
+        session, reason=form.cleaned_data["reason"], actor=f"owner:{request.user.pk}"
+    )
+    return _ended(request, session, ended, _("Cancelled. The agent has been told."))
+
+
+@never_cache
+@login_required
+@require_POST
+def claim(request: OwnerRequest, handoff: str) -> HttpResponse:
+    """Take the handoff on, so that other owners see who works on it."""
+    session = owned(request, handoff)
+    if replies.claim(session.pk, user_pk=request.user.pk):
+        messages.success(request, _("You hold this handoff now."))
+    elif owned(request, handoff).holder_id != request.user.pk:
+        messages.warning(request, _("Nothing changed: somebody else holds it, or it has ended."))
+    return redirect(address(session))
+
+
+def _again(request: OwnerRequest, session: Session, typed: Typed) -> HttpResponse:
+    return show(
+        request,
+        thread_of(request, session),
+        status=UNPROCESSABLE,
+        problem=" ".join(typed.problems()),
+        typed=typed,
+    )
+
+
+def _ended(request: OwnerRequest, session: Session, ended: bool, done: str) -> HttpResponse:
+    if ended:
+        messages.success(request, done)
+    else:
+        state = inboxwords.state(owned(request, session.public_id))
+        messages.warning(request, _("Nothing changed. It had ended before: %s.") % state)
+    return redirect(address(session))
+
+
+def _name(request: OwnerRequest) -> str:
+    """What the subscriber and the trail call the owner."""
+    user = request.user
+    return one_line(user.get_full_name() or user.get_username())[: limits.NAME_MAX]

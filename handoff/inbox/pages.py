@@ -1,0 +1,141 @@
+"""The pages of the owner inbox: the list, a conversation, a detached handoff."""
+
+import dataclasses
+from collections.abc import Iterator
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from handoff.contract.text import readable
+from handoff.inbox.forms import OUTCOMES, CancelForm, ReleaseForm, ReplyForm, new_client_id
+from handoff.models import Session
+from handoff.selectors import inboxes, threads
+
+
+class OwnerRequest(HttpRequest):
+    """A request behind `login_required`."""
+
+    user: User
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Typed:
+    """What somebody typed that could not be taken: it stands on the page again."""
+
+    handoff: str = ""
+    reply: ReplyForm | None = None
+    release: ReleaseForm | None = None
+    cancel: CancelForm | None = None
+    unsent: str = ""
+    """A reply that came too late, to be copied."""
+
+    def problems(self) -> Iterator[str]:
+        for form in (self.reply, self.release, self.cancel):
+            for listed in form.errors.values() if form else ():
+                yield from map(str, listed)
+
+
+NOTHING_TYPED = Typed()
+
+
+@never_cache
+@login_required
+@require_safe
+def overview(request: OwnerRequest) -> HttpResponse:
+    search = readable(request.GET.get("q", "")).strip()[: inboxes.SEARCH_MAX]
+    wanted = request.GET.get("group", "")
+    context: dict[str, object] = {"search": search}
+    if wanted in list(inboxes.Group):
+        context["page"] = inboxes.page(
+            request.user.pk,
+            inboxes.Group(wanted),
+            number=request.GET.get("page", "1"),
+            search=search,
+        )
+    else:
+        context["overview"] = inboxes.overview(request.user.pk, search=search)
+    return render(request, "inbox/list.html", context)
+
+
+@never_cache
+@login_required
+@require_safe
+def conversation(request: OwnerRequest, conversation: str) -> HttpResponse:
+    before = request.GET.get("before", "")
+    found = threads.of_conversation(
+        request.user.pk, conversation, before=int(before) if _is_number(before) else None
+    )
+    if found is None:
+        raise Http404
+    return show(request, found)
+
+
+@never_cache
+@login_required
+@require_safe
+def detached(request: OwnerRequest, handoff: str) -> HttpResponse:
+    session = owned(request, handoff)
+    if session.conversation is not None:
+        return redirect(address(session))
+    return show(request, threads.of_detached(session))
+
+
+def owned(request: OwnerRequest, handoff: str) -> Session:
+    """The owner's handoff; Http404 for another owner's and for none."""
+    session = inboxes.session_of(request.user.pk, handoff)
+    if session is None:
+        raise Http404
+    return session
+
+
+def address(session: Session) -> str:
+    """The page on which a handoff stands."""
+    conversation = session.conversation
+    return _address(conversation.public_id if conversation else "", session.public_id)
+
+
+def _address(conversation: str, handoff: str) -> str:
+    if conversation:
+        return reverse("inbox:conversation", args=[conversation])
+    return reverse("inbox:handoff", args=[handoff])
+
+
+def thread_of(request: OwnerRequest, session: Session) -> threads.Thread:
+    """The page of an owner's handoff, as it is now."""
+    if session.conversation is None:
+        return threads.of_detached(owned(request, session.public_id))
+    found = threads.of_conversation(request.user.pk, session.conversation.public_id)
+    if found is None:
+        raise Http404
+    return found
+
+
+def show(
+    request: OwnerRequest,
+    thread: threads.Thread,
+    *,
+    status: int = 200,
+    problem: str = "",
+    typed: Typed = NOTHING_TYPED,
+) -> HttpResponse:
+    """The page; with `problem`, what was typed stands on it again."""
+    context = {
+        "thread": thread,
+        "problem": problem,
+        "typed": typed,
+        "reply": typed.reply or ReplyForm(initial={"client_id": new_client_id()}),
+        "outcomes": OUTCOMES,
+        "here": _address(thread.conversation, thread.detached)
+        if request.method == "POST"
+        else request.get_full_path(),
+    }
+    return render(request, "inbox/conversation.html", context, status=status)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < len(str(2**63))

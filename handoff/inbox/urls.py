@@ -1,0 +1,23 @@
+"""The addresses of the owner inbox."""
+
+from django.contrib.auth.views import LoginView, LogoutView
+from django.urls import path
+
+from handoff.inbox import buttons, pages
+
+app_name = "inbox"
+urlpatterns = [
+    path(
+        "login/",
+        LoginView.as_view(template_name="inbox/login.html", redirect_authenticated_user=True),
+        name="login",
+    ),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("", pages.overview, name="list"),
+    path("h/<slug:handoff>/", pages.detached, name="handoff"),
+    path("h/<slug:handoff>/reply/", buttons.reply, name="reply"),
+    path("h/<slug:handoff>/release/", buttons.release, name="release"),
+    path("h/<slug:handoff>/claim/", buttons.claim, name="claim"),
+    path("h/<slug:handoff>/cancel/", buttons.cancel, name="cancel"),
+    path("<slug:conversation>/", pages.conversation, name="conversation"),
+]

@@ -1,0 +1,265 @@
+"""The owner inbox: which handoffs an owner sees, in which group and order.
+
+Every reader takes the owner: a superuser, too, sees only the agents that they own.
+"""
+
+import datetime as dt
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from django.core.paginator import Paginator
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    F,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
+from django.db.models.functions import Coalesce, Now
+
+from handoff.contract.kinds import SessionStatus, Urgency
+from handoff.contract.text import visible
+from handoff.models import Agent, Message, ReturnLink, Session
+from handoff.selectors import inboxwords, payloads
+
+OVERVIEW_ROWS: Final = 20
+PAGE_ROWS: Final = 25
+SEARCH_MAX: Final = 200
+MOMENT: Final = dt.timedelta(minutes=1)
+RECENT: Final = dt.timedelta(days=7)
+"""Late returns and failures older than this stand among what is done."""
+
+
+class Group(StrEnum):
+    """The groups of the list, in its order."""
+
+    ACTIVE = "active"
+    WAITING = "waiting"
+    LATE = "late"
+    FAILED = "failed"
+    DONE = "done"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One handoff in the list. Times are aware; texts are data and are shown escaped."""
+
+    handoff: str
+    conversation: str
+    """The public id of its conversation; "" for a detached one."""
+    status: str
+    late: bool
+    state: str
+    subject: str
+    subscriber: str
+    agent: str
+    channel: str
+    kind: str
+    urgency: str
+    urgency_words: str
+    holder: str
+    """The owner who took it on; "" while nobody holds it."""
+    spoke: str
+    """Who was the first to reply; "" while nobody did."""
+    since: dt.datetime
+    idle_at: dt.datetime | None
+    """When the bypass ends by itself; None when no such clock runs."""
+    return_until: dt.datetime | None
+    """Until when the return form can still be sent; None when it can't."""
+    now: dt.datetime
+    """The database's clock when the row was read."""
+
+    @property
+    def is_new(self) -> bool:
+        return self.now - self.since < MOMENT
+
+    @property
+    def is_nearly_idle(self) -> bool:
+        return self.idle_at is not None and self.idle_at - self.now < MOMENT
+
+    @property
+    def is_nearly_closed(self) -> bool:
+        return self.return_until is not None and self.return_until - self.now < MOMENT
+
+
+@dataclass(frozen=True)
+class Section:
+    """One group of the list with its first rows."""
+
+    group: Group
+    total: int
+    rows: tuple[Row, ...]
+
+    @property
+    def has_more(self) -> bool:
+        return self.total > len(self.rows)
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All groups that have handoffs, each with its first rows."""
+
+    sections: tuple[Section, ...]
+    owns_agents: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageOfRows:
+    """One page of one group."""
+
+    group: Group
+    total: int
+    rows: tuple[Row, ...]
+    number: int
+    pages: int
+
+    @property
+    def previous(self) -> int:
+        return self.number - 1
+
+    @property
+    def next(self) -> int:
+        return self.number + 1
+
+
+def sessions_of(owner_pk: int) -> QuerySet[Session]:
+    """The handoffs of the owner's agents, with what rows and strips need."""
+    return (
+        payloads.sessions()
+        .select_related("holder")
+        .filter(agent__in=Agent.objects.filter(owners=owner_pk))
+        .annotate(now=Now())
+    )
+
+
+def session_of(owner_pk: int, public_id: str) -> Session | None:
+    """The owner's handoff by its public id; None for another's and for none."""
+    return sessions_of(owner_pk).filter(public_id=public_id).first()
+
+
+def overview(owner_pk: int, *, search: str = "") -> Overview:
+    """The first rows of every group; a fixed number of queries whatever there is."""
+    found = _grouped(owner_pk, search)
+    totals = found.aggregate(**{group: Count("pk", filter=Q(group=group)) for group in Group})
+    sections = tuple(
+        Section(group, totals[group], tuple(_rows(_in(found, group)[:OVERVIEW_ROWS])))
+        for group in Group
+        if totals[group]
+    )
+    owns = bool(sections) or Agent.objects.filter(owners=owner_pk).exists()
+    return Overview(sections, owns)
+
+
+def page(owner_pk: int, group: Group, *, number: str, search: str = "") -> PageOfRows:
+    """One page of one group; the nearest one for a number that is none."""
+    whole = _in(_grouped(owner_pk, search), group)
+    pages = Paginator(whole, PAGE_ROWS)
+    at = pages.get_page(number).number
+    return PageOfRows(
+        group=group,
+        total=pages.count,
+        rows=tuple(_rows(whole[PAGE_ROWS * (at - 1) : PAGE_ROWS * at])),
+        number=at,
+        pages=pages.num_pages,
+    )
+
+
+def _grouped(owner_pk: int, search: str) -> QuerySet[Any]:
+    recent = Now() - RECENT
+    found = sessions_of(owner_pk).annotate(
+        group=Case(
+            When(status=SessionStatus.ACTIVE, then=Value(Group.ACTIVE)),
+            When(status=SessionStatus.DISPATCHING, then=Value(Group.WAITING)),
+            When(late=True, returned_at__gt=recent, then=Value(Group.LATE)),
+            When(status=SessionStatus.UNKNOWN, then=Value(Group.FAILED)),
+            When(status=SessionStatus.FAILED, created_at__gt=recent, then=Value(Group.FAILED)),
+            default=Value(Group.DONE),
+        ),
+    )
+    return found.filter(_mentions(search)) if search else found
+
+
+def _mentions(search: str) -> Q:
+    said = Message.objects.filter(
+        conversation=OuterRef("conversation"), text__icontains=search, superseded=False
+    )
+    return (
+        Q(summary__icontains=search)
+        | Q(expected_action__icontains=search)
+        | Q(conversation__subscriber_name__icontains=search)
+        | Q(conversation__subscriber_email__icontains=search)
+        | Q(conversation__external_id__icontains=search)
+        | Q(channel__label__icontains=search)
+        | Q(Exists(said))
+    )
+
+
+def _in(found: QuerySet[Any], group: Group) -> QuerySet[Any]:
+    """One group: what is done with the latest first, the others by urgency, then the oldest."""
+    mine = found.filter(group=group)
+    if group == Group.DONE:
+        return mine.order_by(Coalesce("returned_at", "released_at", "created_at").desc(), "-pk")
+    rank = Case(
+        When(urgency=Urgency.HIGH, then=0),
+        When(urgency=Urgency.LOW, then=2),
+        default=1,
+        output_field=IntegerField(),
+    )
+    return mine.order_by(rank, F("created_at"), F("pk"))
+
+
+def _rows(found: QuerySet[Any]) -> list[Row]:
+    closes = (
+        ReturnLink.objects.filter(session=OuterRef("pk"), revoked_at=None)
+        .order_by("-expires_at")
+        .values("expires_at")[:1]
+    )
+    read = found.prefetch_related(None).annotate(closes=Subquery(closes))
+    return [row(session, closes=session.closes) for session in read]
+
+
+def row(session: Session, *, closes: dt.datetime | None) -> Row:
+    """A handoff read through `sessions_of`; `closes` is the end of its last live link."""
+    now: dt.datetime = session.now  # type: ignore[attr-defined]
+    may_return = session.status != SessionStatus.FAILED and session.returned_at is None
+    return Row(
+        handoff=session.public_id,
+        conversation=session.conversation.public_id if session.conversation else "",
+        status=session.status,
+        late=session.late,
+        state=inboxwords.state(session),
+        subject=visible(session.expected_action),
+        subscriber=subscriber_of(session),
+        agent=visible(str(session.agent)),
+        channel=visible(session.channel.label),
+        kind=str(inboxwords.KINDS.get(session.channel.kind, session.channel.kind)),
+        urgency=session.urgency,
+        urgency_words=str(inboxwords.URGENCIES[session.urgency]),
+        holder=_holder(session),
+        spoke=visible(session.joined_name),
+        since=session.created_at,
+        idle_at=payloads.idle_at(session),
+        return_until=closes if may_return and closes is not None and closes > now else None,
+        now=now,
+    )
+
+
+def subscriber_of(session: Session) -> str:
+    """What the subscriber is called: the name, else the address, else the agent's own id."""
+    if session.conversation is None:
+        return ""
+    known = session.conversation
+    return visible(known.subscriber_name or known.subscriber_email or known.external_id)
+
+
+def _holder(session: Session) -> str:
+    if session.holder is None:
+        return ""
+    return visible(session.holder.get_full_name() or session.holder.get_username())

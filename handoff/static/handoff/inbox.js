@@ -1,0 +1,207 @@
+// Keeps an inbox page live: a nudge on /ws/inbox has the page fetched again, and the regions that
+// changed are put in place without losing what is typed. Without this script nothing is missing
+// but that; the page says itself that it is not live.
+
+const live = document.querySelector("#live");
+const FIRST_WAIT = 1000;
+const LONGEST_WAIT = 30000;
+const CLOCKS_EVERY = 60000;
+const REGIONS = "[data-region]";
+
+/** What the server last sent for each region, so that only real changes touch the page. */
+const sent = new Map();
+
+/* --- the regions --------------------------------------------------------------------------- */
+
+/** What somebody did in a region: texts, choices, opened parts, the focus. */
+function remember(region) {
+  const fields = [...region.querySelectorAll("textarea[id], input[id]")];
+  const active = document.activeElement;
+  return {
+    fields: fields.map(({ id, type, value, checked }) => ({ id, type, value, checked })),
+    names: [...region.querySelectorAll("input[name=client_id]")].map((field) => field.value),
+    open: [...region.querySelectorAll("details[id]")].map(({ id, open }) => ({ id, open })),
+    focus: region.contains(active) && active.id ? active : null,
+    unsent: (region.querySelector("[data-unsent]")?.value ?? "").trim(),
+  };
+}
+
+function restore(region, kept) {
+  for (const { id, type, value, checked } of kept.fields) {
+    const field = document.getElementById(id);
+    if (!field) continue;
+    if (type === "radio") field.checked = checked;
+    else if (value) field.value = value;
+  }
+  region.querySelectorAll("input[name=client_id]").forEach((field, index) => {
+    field.value = kept.names[index] ?? field.value;
+  });
+  for (const { id, open } of kept.open) {
+    const part = document.getElementById(id);
+    if (part) part.open = open;
+  }
+  const focus = kept.focus && document.getElementById(kept.focus.id);
+  if (focus) {
+    focus.focus({ preventScroll: true });
+    if (focus.matches("textarea")) {
+      focus.setSelectionRange(kept.focus.selectionStart, kept.focus.selectionEnd);
+    }
+  }
+  keepUnsent(region, kept.unsent);
+}
+
+/** The reply box is gone because the handoff ended: what was typed stands there to be copied. */
+function keepUnsent(region, text) {
+  const place = region.querySelector("#unsent");
+  if (!text || !place) return;
+  place.hidden = false;
+  place.querySelector("textarea").value = text;
+}
+
+/** Lines come and change one by one, so that a reader of the log hears only what is new. */
+function putLines(list, fresh) {
+  const wanted = new Set([...fresh.children].map((line) => line.id));
+  for (const line of [...list.children]) if (!wanted.has(line.id)) line.remove();
+  for (const line of [...fresh.children]) {
+    const known = document.getElementById(line.id);
+    if (!known) list.append(line);
+    else if (sent.get(line.id) !== line.outerHTML) known.replaceWith(line.cloneNode(true));
+    sent.set(line.id, line.outerHTML);
+  }
+}
+
+/** A region as it was sent, without the hidden fields, which differ each time. */
+function written(region) {
+  const copy = region.cloneNode(true);
+  for (const field of copy.querySelectorAll("input[type=hidden]")) field.remove();
+  return copy.innerHTML;
+}
+
+function put(region, fresh) {
+  const news = written(fresh);
+  if (sent.get(region.id) === news) return;
+  sent.set(region.id, news);
+  if (region.dataset.region === "lines") {
+    putLines(region, fresh);
+    return;
+  }
+  const unsent = region.querySelector("#unsent:not([hidden]) textarea")?.value ?? "";
+  const kept = remember(region);
+  region.replaceChildren(...fresh.childNodes);
+  restore(region, { ...kept, unsent: kept.unsent || unsent });
+}
+
+/** Times in the reader's own zone, without the date when it is today's. */
+function localTimes() {
+  const today = new Date().toDateString();
+  for (const time of document.querySelectorAll("time[data-local]")) {
+    const at = new Date(time.dateTime);
+    const dateStyle = at.toDateString() === today ? undefined : "medium";
+    time.title = time.title || time.textContent;
+    time.textContent = at.toLocaleString(document.documentElement.lang, {
+      dateStyle,
+      timeStyle: "short",
+    });
+  }
+}
+
+/* --- reading again ------------------------------------------------------------------------- */
+
+let reading = false;
+let wanted = false;
+
+/** Fetch the page and put in what changed; calls in between become one more reading. */
+async function read() {
+  wanted = true;
+  if (reading) return;
+  reading = true;
+  try {
+    while (wanted) {
+      wanted = false;
+      await readOnce();
+    }
+  } finally {
+    reading = false;
+  }
+}
+
+async function readOnce() {
+  const address = document.querySelector("#live a").href;
+  const answer = await fetch(address, { credentials: "same-origin" }).catch(() => null);
+  if (!answer?.ok || answer.redirected) {
+    say(false);
+    return;
+  }
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const region of document.querySelectorAll(REGIONS)) {
+    const news = fresh.getElementById(region.id);
+    if (news) put(region, news);
+  }
+  localTimes();
+}
+
+/* --- the socket ---------------------------------------------------------------------------- */
+
+function say(isLive) {
+  const words = live.querySelector("[role=status]");
+  const text = isLive ? words.dataset.live : words.dataset.off;
+  if (words.textContent !== text) words.textContent = text;
+  live.classList.toggle("is-live", isLive);
+}
+
+/** Is a nudge about what this page shows? The list shows everything. */
+function concerns({ conversation, handoff }) {
+  const mine = live.dataset;
+  if (mine.conversation) return !conversation || conversation === mine.conversation;
+  if (mine.handoff) return !handoff || handoff === mine.handoff;
+  return true;
+}
+
+function hear(socket, frame) {
+  if (frame.type === "hello") {
+    say(true);
+    read();
+  } else if (frame.type === "heartbeat") {
+    socket.send(JSON.stringify({ v: 1, type: "pong", data: {} }));
+  } else if (frame.type !== "error" && concerns(frame.data ?? frame)) {
+    read();
+  }
+}
+
+function connect(wait = FIRST_WAIT) {
+  const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+  const socket = new WebSocket(`${scheme}//${location.host}/ws/inbox`);
+  let next = Math.min(wait * 2, LONGEST_WAIT);
+  socket.addEventListener("message", (message) => {
+    const frame = JSON.parse(message.data);
+    if (frame.type === "hello") next = FIRST_WAIT;
+    hear(socket, frame);
+  });
+  socket.addEventListener("close", () => {
+    say(false);
+    setTimeout(connect, wait * (0.75 + Math.random() / 2), next);
+  });
+}
+
+/* --- start --------------------------------------------------------------------------------- */
+
+for (const region of document.querySelectorAll(REGIONS)) {
+  sent.set(region.id, written(region));
+  if (region.dataset.region === "lines") {
+    for (const line of region.children) sent.set(line.id, line.outerHTML);
+  }
+}
+localTimes();
+document.querySelector("#problem")?.focus();
+
+// Ctrl+Enter sends what is typed, as in a chat; Enter alone is a new line.
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.target.closest?.("form")?.requestSubmit();
+  }
+});
+
+if (live) {
+  connect();
+  setInterval(read, CLOCKS_EVERY);
+}
