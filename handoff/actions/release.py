@@ -54,10 +54,11 @@ def release(session_pk: int, ending: Ending) -> bool:
 
 
 def lock(session_pk: int) -> tuple[Session, Conversation | None]:
-    """The session with its conversation locked first. Inside `writing()`."""
+    """The session, locked after its conversation. Inside `writing()`."""
     conversation_pk = Session.objects.values_list("conversation_id", flat=True).get(pk=session_pk)
     conversation = locked(conversation_pk) if conversation_pk else None
-    return payloads.sessions().get(pk=session_pk), conversation
+    rows = payloads.sessions().select_for_update(no_key=True, of=("self",))
+    return rows.get(pk=session_pk), conversation
 
 
 def end(

@@ -17,7 +17,7 @@ _one_writer: Final = threading.RLock()
 def writing() -> Iterator[None]:
     """One transaction. On SQLite the process's writers queue here, in order, not on the file.
 
-    Nothing slow and no provider inside it. Lock order: conversation, channel, session, and the
+    Nothing slow and no provider inside it. Lock order: conversation, session, channel, and the
     agent's counter last.
     """
     alone = _one_writer if connection.vendor == "sqlite" else contextlib.nullcontext()

@@ -359,6 +359,16 @@ def test_of_four_rivals_exactly_one_releases(agent: Agent, channel: Channel) -> 
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
+def test_the_same_form_twice_at_once_is_one_return(agent: Agent, channel: Channel) -> None:
+    for number in range(8):
+        session = factories.requested(agent, channel)
+        sent = form(session, f"s{number}")
+        results = _race(*[partial(answer_form, link_of(session), sent)] * 3)
+        assert sorted(map(str, results)) == ["repeated", "repeated", "returned"]
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
 def test_of_parallel_forms_one_counts_and_the_others_are_kept(
     session: Session, conversation: Conversation
 ) -> None:
