@@ -242,7 +242,7 @@ STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS: list[Path] = []
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "config.statics.HashedFiles"},
 }
 MEDIA_ROOT = DATA_DIR / "files"
 

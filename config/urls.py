@@ -6,6 +6,7 @@ from django.urls import include, path
 
 urlpatterns = [
     path("r/", include("returnforms.urls")),
+    path("", include("handoff.chat.urls")),
     path("api/", include("handoff.api.urls")),
     path("inbox/", include("handoff.inbox.urls")),
     path(f"{settings.ADMIN_PATH}/", admin.site.urls),
