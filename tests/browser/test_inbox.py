@@ -203,6 +203,18 @@ def faults(page: Page, *, width: int, direction: str) -> list[str]:
     return said
 
 
+def test_an_owner_fills_in_the_return_form_from_the_strip(story: Story) -> None:
+    owner = story.signed_in()
+    page = opened(owner, story.at(story.facts["sam"]))
+    form = opened(owner, story.at(story.facts["sam"]))
+    form.get_by_role("link", name="Fill return form").click()
+    form.get_by_role("radio", name="shipped").check()
+    form.get_by_role("button", name="Send", exact=True).click()
+
+    expect(page.locator(".line-note .line-text")).to_contain_text("• order_status: shipped")
+    expect(page.get_by_role("link", name="Fill return form")).to_have_count(0)
+
+
 def test_the_keyboard_reaches_every_button_of_the_strip(story: Story) -> None:
     page = opened(story.signed_in(), story.at(story.facts["sam"]))
     page.locator("#content").focus()

@@ -104,6 +104,19 @@ def test_a_reply_that_comes_too_late_is_not_lost(desk: Desk, inbox: Client) -> N
     assert said_by_people(desk) == []
 
 
+def test_a_reply_that_comes_too_late_can_go_to_the_next_handoff(desk: Desk, inbox: Client) -> None:
+    over = desk.requested()
+    back_to_bot(desk.conversation.pk)
+    current = desk.requested()
+
+    answer = inbox.post(path(over, "reply"), {"client_id": "1", "text": "All my typing"})
+
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert f'action="{path(current, "reply")}"' in page
+    assert re.search(r'name="text"[^>]*>All my typing</textarea>', page)
+
+
 def test_a_detached_handoff_takes_no_reply(desk: Desk, inbox: Client) -> None:
     session = factories.requested(desk.agent, desk.channel)
     answer = inbox.post(path(session, "reply"), {"client_id": "1", "text": "Hello"})
