@@ -33,6 +33,14 @@ def reply(
                 "already_released",
                 "This handoff has ended; the conversation is with the assistant again.",
             )
+        if not session.joined_name:
+            Session.objects.filter(pk=session_pk).update(joined_name=name)
+            emit(
+                EventType.PARTICIPANT_JOINED,
+                agent=session.agent,
+                conversation=conversation,
+                session=session,
+            )
         message = say(
             conversation,
             author=Author.PERSON,
@@ -42,14 +50,6 @@ def reply(
             routed_to=RoutedTo.SUBSCRIBER,
             session=session,
         )
-        if not session.joined_name:
-            Session.objects.filter(pk=session_pk).update(joined_name=name)
-            emit(
-                EventType.PARTICIPANT_JOINED,
-                agent=session.agent,
-                conversation=conversation,
-                session=session,
-            )
         note(
             "message.relayed",
             session,

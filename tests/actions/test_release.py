@@ -282,9 +282,9 @@ def test_joined_and_left_frame_what_a_person_said(
     reply(session.pk, text="Hello", name="Mia", actor="owner:1", client_id="1")
     endings.back_to_bot(conversation.pk)
     assert types(session)[2:] == [
-        "message.created",
         "participant.joined",
         "participant.left",
+        "message.created",
         "handoff.released",
         "message.created",
     ]
