@@ -5,13 +5,14 @@ import datetime as dt
 import re
 from email import policy
 from email.message import EmailMessage
-from email.parser import BytesHeaderParser, BytesParser
+from email.parser import BytesParser
 from pathlib import Path
 from typing import Final
 
 NAME: Final = re.compile(r"([0-9]{10,25})-[0-9a-f]{8}\.eml")
 """What `handoff.outbound.smtp` calls a letter: nanoseconds since 1970, then chance."""
 SHOWN: Final = 100
+PREVIEW: Final = 160
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -23,6 +24,8 @@ class Envelope:
     sender: str
     to: str
     subject: str
+    preview: str
+    """How its text begins, on one line."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -56,12 +59,7 @@ def newest(folder: Path) -> list[Envelope]:
     if not folder.is_dir():
         return []
     names = sorted(path.name for path in folder.iterdir() if NAME.fullmatch(path.name))
-    parser = BytesHeaderParser(policy=policy.default)
-    found = []
-    for name in reversed(names[-SHOWN:]):
-        with (folder / name).open("rb") as file:
-            found.append(_envelope(name, parser.parse(file)))
-    return found
+    return [_envelope(name, _parsed(folder / name)) for name in reversed(names[-SHOWN:])]
 
 
 def read(folder: Path, name: str) -> Letter | None:
@@ -69,7 +67,7 @@ def read(folder: Path, name: str) -> Letter | None:
     path = folder / name
     if not NAME.fullmatch(name) or not path.is_file():
         return None
-    message = BytesParser(policy=policy.default).parsebytes(path.read_bytes())
+    message = _parsed(path)
     return Letter(
         envelope=_envelope(name, message),
         text=_body(message, "plain"),
@@ -95,6 +93,10 @@ def pieces(text: str, *, base: str) -> list[Piece]:
     return [piece for piece in found if piece.text]
 
 
+def _parsed(path: Path) -> EmailMessage:
+    return BytesParser(policy=policy.default).parsebytes(path.read_bytes())
+
+
 def _envelope(name: str, message: EmailMessage) -> Envelope:
     nanoseconds = int(name.partition("-")[0])
     return Envelope(
@@ -103,6 +105,7 @@ def _envelope(name: str, message: EmailMessage) -> Envelope:
         sender=str(message["From"] or ""),
         to=str(message["To"] or ""),
         subject=str(message["Subject"] or ""),
+        preview=" ".join(_body(message, "plain").split())[:PREVIEW],
     )
 
 
