@@ -39,6 +39,7 @@ def clean_environment(data: Path) -> dict[str, str]:
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "HANDOFF_DATA": str(data),
         "HANDOFF_ENV_FILE": os.devnull,
+        "LANGUAGES": "en,de,fr,es,pt-br,ar,ja",
         "PUBLIC_BASE_URL": PUBLIC_BASE_URL,
     }
 

@@ -55,6 +55,7 @@ def answer_form(link: ReturnLink, form: FormEntries, *, actor: str = "recipient"
         if session.submissions.filter(submission_id=form.submission_id).exists():
             return Received.REPEATED
         if session.status == SessionStatus.FAILED or not _is_live(link):
+            note("link.refused", session, actor=actor, reason="closed")
             return Received.CLOSED
         ending = Ending(
             kind=ReleaseKind.FORM,

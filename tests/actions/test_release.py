@@ -177,6 +177,7 @@ def test_a_link_that_is_over_keeps_nothing(session: Session, why: str) -> None:
     else:
         Session.objects.update(status=SessionStatus.FAILED)
     assert answer_form(link, form(session)) == Received.CLOSED
+    assert AuditEvent.objects.get(action="link.refused").session == session.public_id
     assert not Submission.objects.exists()
 
 
@@ -283,8 +284,8 @@ def test_joined_and_left_frame_what_a_person_said(
     endings.back_to_bot(conversation.pk)
     assert types(session)[2:] == [
         "participant.joined",
-        "participant.left",
         "message.created",
+        "participant.left",
         "handoff.released",
         "message.created",
     ]
