@@ -193,8 +193,10 @@ MAX_WAITERS = env.int("HANDOFF_MAX_WAITERS", default=2000)
 # --- mail ------------------------------------------------------------------------------------
 EMAIL_URL: str = env.str("EMAIL_URL", default="")
 MAIL_DIR = DATA_DIR / "mail"
+_mail_host = _public.hostname or "localhost"
 DEFAULT_FROM_EMAIL: str = env.str(
-    "DEFAULT_FROM_EMAIL", default=f"handoff@{_public.hostname or 'localhost'}"
+    "DEFAULT_FROM_EMAIL",
+    default=f"handoff@{'localhost' if ':' in _mail_host else _mail_host}",
 )
 
 # --- REST ------------------------------------------------------------------------------------
@@ -225,15 +227,21 @@ SPECTACULAR_SETTINGS = {
 
 # --- pages -----------------------------------------------------------------------------------
 LANGUAGE_CODE = env.str("LANGUAGE_CODE", default="en")
-LANGUAGES = [
-    ("en", "English"),
-    ("de", "Deutsch"),
-    ("fr", "Français"),
-    ("es", "Español"),
-    ("pt-br", "Português (Brasil)"),
-    ("ar", "العربية"),
-    ("ja", "日本語"),
-]
+_LANGUAGE_NAMES = {
+    "en": "English",
+    "de": "Deutsch",
+    "fr": "Français",
+    "es": "Español",
+    "pt-br": "Português (Brasil)",
+    "ar": "العربية",
+    "ja": "日本語",
+}
+_spoken: list[str] = env.list("LANGUAGES", default=["en"])
+if _unknown := sorted(set(_spoken) - set(_LANGUAGE_NAMES)):
+    raise ImproperlyConfigured(
+        f"LANGUAGES knows {', '.join(_LANGUAGE_NAMES)}, not {', '.join(_unknown)}"
+    )
+LANGUAGES = [(code, _LANGUAGE_NAMES[code]) for code in _spoken]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = env.str("TIME_ZONE", default="UTC")
 USE_TZ = True
