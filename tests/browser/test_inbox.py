@@ -82,7 +82,9 @@ def story(browser: Browser, tmp_path: Path, database_url: str) -> Iterator[Story
             text=True,
             timeout=120,
         )
-    with running(folder, database_url, settings="config.settings", port=port, **settings) as server:
+    with running(
+        folder, database_url, settings="config.settings", port=port, environ=settings
+    ) as server:
         yield Story(server, browser, json.loads(made.stdout))
 
 
