@@ -23,6 +23,9 @@ class Body(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
+Speaker = Literal["subscriber", "agent"]
+
+
 class Subscriber(Body):
     name: Annotated[Clean, pydantic.Field(max_length=limits.NAME_MAX)] | None = None
     email: (
@@ -41,7 +44,7 @@ class ConversationBody(Body):
 
 class TurnBody(Body):
     client_id: Annotated[Clean, pydantic.Field(min_length=1, max_length=limits.CLIENT_ID_MAX)]
-    author: Literal["subscriber", "agent"]
+    author: Speaker
     text: Annotated[Clean, pydantic.Field(min_length=1, max_length=limits.TURN_TEXT_MAX)]
     ack_event_id: Annotated[int, pydantic.Field(ge=0, le=2**63 - 1)] | None = None
 
@@ -69,7 +72,7 @@ def problems_of(error: pydantic.ValidationError) -> list[dict[str, str]]:
     return [
         {
             "field": ".".join(str(part) for part in item["loc"]) or "body",
-            "problem": item["msg"],
+            "problem": item["msg"].removeprefix("Value error, "),
         }
         for item in error.errors(include_url=False, include_context=False, include_input=False)
     ]
