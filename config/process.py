@@ -1,0 +1,72 @@
+"""One serving process from its start to its end: server, worker, and what holds up the exit."""
+
+import logging
+import os
+import threading
+
+from django.conf import settings
+from django.db import connections
+from django.utils.module_loading import import_string
+
+from config import guard, health
+from config.demo import Bot
+from config.server import DeskServer
+from config.worker import Worker
+from handoff import tasks
+
+WORKER_SECONDS = 10.0
+EXIT_SECONDS = 5.0
+
+log = logging.getLogger(__name__)
+
+
+def run(host: str, port: int) -> str:
+    """Serve until SIGTERM or SIGINT, then drain. Returns why it could not serve, or ""."""
+    health.expect_sweep()
+    worker = Worker(run_due=tasks.run_due, sweep=tasks.sweep, when_swept=health.swept)
+    bot = Bot(host, port)
+
+    def begin() -> None:
+        worker.start()
+        bot.start()
+
+    def halt() -> None:
+        bot.halt()
+        worker.halt()
+
+    server = DeskServer(
+        import_string(settings.ASGI_APPLICATION),
+        host=host,
+        port=port,
+        cap=settings.MAX_BODY,
+        when_ready=begin,
+        when_draining=halt,
+    )
+    server.run()
+    if server.failed:
+        return f"Cannot listen on {host}, port {port}: {server.failed}"
+    _leave(worker)
+    return ""
+
+
+def _leave(worker: Worker) -> None:
+    """Join the worker, then let Python exit; by force when a thread is stuck.
+
+    The interpreter waits for pool threads without a limit, and one that has an answer for a
+    loop which no longer runs never ends.
+    """
+    if worker.ident is not None:
+        worker.join(WORKER_SECONDS)
+    if worker.is_alive() or guard.under_way():
+        log.error("left behind at exit: %s", ", ".join(sorted(_others())))
+        logging.shutdown()
+        os._exit(1)
+    connections.close_all()
+    last_resort = threading.Timer(EXIT_SECONDS, os._exit, (1,))
+    last_resort.daemon = True
+    last_resort.start()
+
+
+def _others() -> set[str]:
+    main_thread = threading.main_thread()
+    return {thread.name for thread in threading.enumerate() if thread is not main_thread}
