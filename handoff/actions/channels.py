@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 import audit.trail
+from handoff.actions.channel_options import OPTIONS, checked_options
 from handoff.actions.writing import writing
 from handoff.contract.kinds import TransportErrorKind
 from handoff.contract.turns import problems_of
@@ -17,21 +18,6 @@ from handoff.models import Agent, Channel
 from handoff.models.sealed import Unreadable
 from handoff.transports import TRANSPORTS, transport_class
 from handoff.transports.base import TestReport, Transport, TransportSettings
-
-OPTIONS: Final = (
-    "estimated_response",
-    "idle_minutes",
-    "link_hours",
-    "contact_limit_per_hour",
-    "redispatch",
-    "language",
-    "timezone",
-    "share_values_with_subscriber",
-    "claim_minutes",
-    "paused_until",
-    "enabled",
-)
-"""What every kind has besides its settings; a configuration may hold them too."""
 
 TEST_SECONDS: Final = 15.0
 _PERMANENT: Final = frozenset(
@@ -49,7 +35,10 @@ def create_channel(
 
 
 def change_channel(channel: Channel, *, config: dict[str, Any], actor: str) -> Channel:
-    """Replace settings and options of a channel; raises ValidationError with all problems."""
+    """Replace settings and options of a channel; raises ValidationError with all problems.
+
+    A new label is set on `channel` before.
+    """
     return _keep(channel, config, action="channel.changed", actor=actor)
 
 
@@ -69,9 +58,13 @@ def checked_settings(kind: str, settings: dict[str, Any]) -> TransportSettings:
 def _keep(channel: Channel, config: dict[str, Any], *, action: str, actor: str) -> Channel:
     problems: list[ValidationError] = []
     settings = {key: value for key, value in config.items() if key not in OPTIONS}
-    for key in OPTIONS:
-        if key in config:
-            setattr(channel, key, config[key])
+    try:
+        options = checked_options({key: config[key] for key in OPTIONS if key in config})
+    except ValidationError as error:
+        problems.append(error)
+    else:
+        for key, value in options.items():
+            setattr(channel, key, value)
     try:
         typed = checked_settings(channel.kind, settings)
         channel.keep_settings(typed.model_dump(mode="json", exclude_none=True))
@@ -84,7 +77,9 @@ def _keep(channel: Channel, config: dict[str, Any], *, action: str, actor: str) 
     if problems:
         raise ValidationError([message for error in problems for message in _messages(error)])
     with writing():
-        channel.save()
+        # a dispatch that runs meanwhile writes the health of the same row
+        changed = None if channel._state.adding else ("label", "sealed_settings", *OPTIONS)
+        channel.save(update_fields=changed)
         audit.trail.record(
             action,
             actor=actor,

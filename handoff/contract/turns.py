@@ -1,6 +1,5 @@
 """The bodies that an agent sends to the REST resources, parsed once at the edge."""
 
-import json
 from typing import Annotated, Any, Literal
 
 import pydantic
@@ -76,8 +75,3 @@ def problems_of(error: pydantic.ValidationError) -> list[dict[str, str]]:
         }
         for item in error.errors(include_url=False, include_context=False, include_input=False)
     ]
-
-
-def canonical(value: object) -> str:
-    """JSON with sorted keys and no white space: the same call gives the same text."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
