@@ -17,10 +17,17 @@ from handoff.contract.kinds import Author, ChannelKind, Urgency
 class TransportSettings(pydantic.BaseModel):
     """Base of one kind's settings: unknown and missing keys are refused by name, all at once."""
 
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+    model_config = pydantic.ConfigDict(
+        frozen=True,
+        extra="forbid",
+        str_strip_whitespace=True,
+        use_attribute_docstrings=True,  # the help texts of the admin's form
+    )
 
     secret_keys: ClassVar[frozenset[str]] = frozenset()
     """Keys that are write-only in the admin and never leave the desk."""
+    dormant_keys: ClassVar[frozenset[str]] = frozenset()
+    """Keys that do nothing in this version of the desk: the admin keeps them and shows no field."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

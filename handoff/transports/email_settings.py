@@ -77,18 +77,27 @@ def _supported(inbound: Inbound) -> Inbound:
 
 class EmailSettings(TransportSettings):
     secret_keys: ClassVar[frozenset[str]] = frozenset({"smtp_url", "imap_url"})
+    dormant_keys: ClassVar[frozenset[str]] = frozenset(
+        {"inbound", "inbound_domain", "imap_url", "imap_folder"}
+    )
 
     to: Annotated[
         tuple[Annotated[str, AfterValidator(_address)], ...],
         BeforeValidator(_addresses),
         Field(min_length=1, max_length=RECIPIENTS_MAX),
     ]
+    """Who gets the mail: one address or a few, one a line. They all get the same link."""
     from_email: Annotated[str, AfterValidator(_address_or_blank)] = ""
-    """Empty: the deployment's DEFAULT_FROM_EMAIL."""
+    """The sender's address. Empty: the deployment's DEFAULT_FROM_EMAIL."""
     from_name: Annotated[str, AfterValidator(header_words), Field(max_length=NAME_MAX)] = ""
+    """The sender's name in the recipient's list of mails, such as Shop assistant."""
     smtp_url: Annotated[str, AfterValidator(_smtp_url), Field(repr=False)] = ""
-    """Empty: the deployment's EMAIL_URL."""
+    """smtp+tls://user:password@mail.example.org:587. Empty: the deployment's EMAIL_URL."""
     inbound: Annotated[Inbound, AfterValidator(_supported)] = Inbound.NONE
+    """Whether replies by mail are read, and how. This version reads none."""
     inbound_domain: Annotated[str, AfterValidator(_domain_or_blank)] = ""
+    """The domain of the addresses that replies go to."""
     imap_url: Annotated[str, AfterValidator(_imap_url), Field(repr=False)] = ""
+    """The mailbox of replies: imaps://user:password@mail.example.org."""
     imap_folder: str = "INBOX"
+    """The folder of that mailbox."""

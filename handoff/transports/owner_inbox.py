@@ -7,8 +7,10 @@ from handoff.transports.base import Outgoing, Receipt, Transport, TransportSetti
 
 
 class OwnerInboxSettings(TransportSettings):
+    dormant_keys: ClassVar[frozenset[str]] = frozenset({"notify_after_minutes"})
+
     notify_after_minutes: int | None = None
-    """Mail the owner when nobody opened the handoff within this many minutes; None for never."""
+    """Mail the owner when nobody opened the handoff within this many minutes. Empty: never."""
 
 
 class OwnerInbox(Transport[OwnerInboxSettings]):
