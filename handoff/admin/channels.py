@@ -45,7 +45,10 @@ class ChannelAdmin(DeskAdmin):
             return _("Paused")
         if not channel.healthy:
             return _("Out of order")
-        return _("Works") if channel.last_success_at else _("Not tried yet")
+        tried, failed = channel.last_success_at, channel.last_error_at
+        if failed and (tried is None or tried < failed):
+            return _("Last try failed")
+        return _("Works") if tried else _("Not tried yet")
 
     @admin.display(description=gettext_lazy("last error"))
     def last_error(self, channel: Channel) -> str:

@@ -257,3 +257,11 @@ def test_who_may_only_look_sees_no_settings(mail: Channel) -> None:
 
 def test_a_channel_is_not_deleted(admin: Client, mail: Channel) -> None:
     assert admin.post(f"/admin/handoff/channel/{mail.pk}/delete/").status_code == 403
+
+
+def test_a_channel_whose_last_try_failed_does_not_say_that_it_works(
+    admin: Client, mail: Channel
+) -> None:
+    assert "Not tried yet" in admin.get(change(mail)).text
+    factories.requested(mail.agent, mail)
+    assert "Last try failed" in admin.get(change(mail)).text
