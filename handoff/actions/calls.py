@@ -10,13 +10,19 @@ import audit.trail
 from handoff import links
 from handoff.actions.conversations import upsert_conversation
 from handoff.actions.endings import cancel
-from handoff.actions.request import Intent, contact_limit, hand_over
+from handoff.actions.repeats import Intent
+from handoff.actions.request import contact_limit, hand_over
 from handoff.actions.writing import writing
 from handoff.contract import answers, limits, text
 from handoff.contract.answers import Answer
 from handoff.contract.kinds import SessionStatus
-from handoff.contract.request import ArgumentProblems, HandoffRequest, parse_request
-from handoff.contract.turns import ConversationBody, ToolCall, canonical
+from handoff.contract.request import (
+    ArgumentProblems,
+    HandoffRequest,
+    canonical,
+    parse_request,
+)
+from handoff.contract.turns import ConversationBody, ToolCall
 from handoff.errors import NotFound, Refused
 from handoff.models import Agent, Channel, Conversation
 from handoff.selectors import channels, conversations, handoffs, payloads, toolanswers
@@ -117,7 +123,8 @@ def _request(caller: Caller, arrival: Arrival, conversation: Conversation | None
             "The desk has no public address configured, so no return link can be made. "
             "Nobody was asked.",
         )
-    request_hash = links.digest(canonical([call.args, conversation.pk if conversation else None]))
+    place = conversation.public_id if conversation else ""
+    request_hash = links.digest(f"{place} {canonical(call.args)}")
     key = f"key:{arrival.key}" if arrival.key else ""
     if not key and call.run:
         key = f"run:{call.run}:{request_hash}"

@@ -49,6 +49,8 @@ class Sent:
 
     receipt: Receipt | None
     error: TransportError | None = None
+    heard: bool = True
+    """False when nobody waited for the provider's word any more."""
 
     @property
     def status(self) -> AttemptStatus:
@@ -62,6 +64,10 @@ class Sent:
 @functools.cache
 def _slots() -> threading.BoundedSemaphore:
     return threading.BoundedSemaphore(settings.DISPATCH_SLOTS)
+
+
+class NoPlace(DeskUnavailable):
+    """Every place among the provider calls is taken: nothing was written, nobody contacted."""
 
 
 class Slot:
@@ -98,9 +104,9 @@ class Slot:
 
 @contextlib.contextmanager
 def slot() -> Iterator[Slot]:
-    """Take a place among the provider calls; raises DeskUnavailable at once when all are taken."""
+    """Take a place among the provider calls; raises NoPlace at once when all are taken."""
     if not _slots().acquire(blocking=False):
-        raise DeskUnavailable
+        raise NoPlace
     taken = Slot()
     try:
         yield taken
@@ -145,10 +151,11 @@ def dispatch(attempt_pk: int, taken: Slot, *, deadline: float) -> Sent:
     return taken.send(transport, message, deadline=deadline)
 
 
-def record_outcome(attempt_pk: int, sent: Sent) -> None:
+def record_outcome(attempt_pk: int, sent: Sent) -> bool:
     """Write the outcome of an attempt, and move its session unless an answer overtook it.
 
-    An attempt that was resolved meanwhile keeps its status; the late word goes to the trail.
+    False when the attempt was resolved meanwhile: it keeps its status, and what its provider said
+    late goes to the trail.
     """
     session_pk = Attempt.objects.values_list("session_id", flat=True).get(pk=attempt_pk)
     with writing():
@@ -168,8 +175,9 @@ def record_outcome(attempt_pk: int, sent: Sent) -> None:
         else:
             note_failure(session.channel, error)
         if not resolved:
-            _trail(session, attempt, "handoff.delivery_changed", sent)
-            return
+            if sent.heard:
+                _trail(session, attempt, "handoff.delivery_changed", sent)
+            return False
         moved = _advance(session, sent.status)
         _trail(session, attempt, _ACTIONS[sent.status], sent)
         if moved:
@@ -179,6 +187,7 @@ def record_outcome(attempt_pk: int, sent: Sent) -> None:
                 conversation=conversation,
                 session=session,
             )
+    return True
 
 
 _ACTIONS = {

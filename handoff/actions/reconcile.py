@@ -1,35 +1,81 @@
 """Resolves the attempts that a killed process left open: it is not known what became of them."""
 
 import datetime as dt
+import time
 from typing import Final
 
 from django.conf import settings
 from django.db.models.functions import Now
 
+from handoff.actions import dispatch
 from handoff.actions.dispatch import Sent, record_outcome
-from handoff.contract.kinds import AttemptStatus, TransportErrorKind
+from handoff.actions.release import lock
+from handoff.actions.trail import note
+from handoff.actions.writing import writing
+from handoff.contract.kinds import AttemptStatus, SessionStatus, TransportErrorKind
 from handoff.errors import TransportError
-from handoff.models import Attempt
+from handoff.models import Attempt, IdempotencyRecord, Redispatch
 
 GRACE_SECONDS: Final = 15.0
+KEEP_KEYS: Final = dt.timedelta(hours=24)
 
 
 def resolve_attempts() -> int:
     """Mark every attempt as unknown that is `sending` well past its deadline; how many.
 
-    Nothing is sent again: a person who was reached may still answer through the link.
+    Nothing is sent again, unless the channel says that being asked twice is better than not at
+    all: then once. A person who was reached may answer through the link all the same.
     """
     patience = dt.timedelta(seconds=settings.CALL_SECONDS + GRACE_SECONDS)
-    stuck = Attempt.objects.filter(
-        status=AttemptStatus.SENDING, at__lt=Now() - patience
-    ).values_list("pk", flat=True)
+    stuck = Attempt.objects.filter(status=AttemptStatus.SENDING, at__lt=Now() - patience)
     lost = Sent(
         None,
         TransportError(
             TransportErrorKind.UNKNOWN_OUTCOME, "the desk stopped before the outcome was written"
         ),
+        heard=False,
     )
-    pks = list(stuck)
-    for pk in pks:
-        record_outcome(pk, lost)
-    return len(pks)
+    resolved = 0
+    for attempt in list(stuck.select_related("session__channel")):
+        if record_outcome(attempt.pk, lost):
+            resolved += 1
+            if attempt.session.channel.redispatch == Redispatch.ONCE and attempt.number == 1:
+                resend(attempt.session_id)
+    return resolved
+
+
+def resend(session_pk: int) -> bool:
+    """Send an unknown session once more: a new attempt that changes no session status.
+
+    False when an answer came meanwhile, or no place among the provider calls is free.
+    """
+    try:
+        with dispatch.slot() as taken:
+            attempt = _next_attempt(session_pk)
+            if attempt is None:
+                return False
+            deadline = time.monotonic() + settings.DISPATCH_SECONDS
+            sent = dispatch.dispatch(attempt.pk, taken, deadline=deadline)
+    except dispatch.NoPlace:
+        return False
+    return record_outcome(attempt.pk, sent)
+
+
+def _next_attempt(session_pk: int) -> Attempt | None:
+    with writing():
+        session, _ = lock(session_pk)
+        if session.status != SessionStatus.UNKNOWN:
+            return None
+        attempt = Attempt.objects.create(session=session, number=session.attempts.count() + 1)
+        note("handoff.retried", session, actor="desk", attempt=attempt.public_id)
+        return attempt
+
+
+def forget_keys() -> int:
+    """Remove idempotency keys older than a day whose session has ended; how many."""
+    ended = (SessionStatus.RELEASED, SessionStatus.FAILED)
+    with writing():
+        removed, _ = IdempotencyRecord.objects.filter(
+            created_at__lt=Now() - KEEP_KEYS, session__status__in=ended
+        ).delete()
+    return removed

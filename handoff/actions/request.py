@@ -1,7 +1,7 @@
 """`handoff_request`: the intent is committed, then somebody is contacted."""
 
-import dataclasses
 import datetime as dt
+import logging
 import time
 
 from django.conf import settings
@@ -9,15 +9,15 @@ from django.db import Error as DatabaseError
 from django.db import IntegrityError
 from django.db.models.functions import Now
 
-from handoff.actions import dispatch
+from handoff.actions import dispatch, repeats
 from handoff.actions.channels import note_success
 from handoff.actions.events import emit, locked
+from handoff.actions.repeats import Intent, Made
 from handoff.actions.trail import note
 from handoff.actions.writing import writing
 from handoff.contract import answers
 from handoff.contract.answers import Answer
-from handoff.contract.kinds import OPEN, AttemptStatus, EventType, SessionStatus
-from handoff.contract.request import HandoffRequest
+from handoff.contract.kinds import AttemptStatus, EventType, SessionStatus
 from handoff.errors import DeskUnavailable, OutcomeUnrecorded, Refused
 from handoff.models import (
     Agent,
@@ -32,20 +32,7 @@ from handoff.selectors import channels, payloads, toolanswers
 from handoff.selectors.tokens import Caller
 from handoff.transports import transport_class
 
-STILL_RUNNING_SECONDS = 5.0
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Intent:
-    """One checked request with where it belongs and what makes a repeat of it a repeat."""
-
-    request: HandoffRequest
-    channel: Channel
-    conversation: Conversation | None
-    run: str
-    key: str
-    """What identifies a repeat; empty when nothing does."""
-    request_hash: str
+log = logging.getLogger(__name__)
 
 
 def hand_over(caller: Caller, intent: Intent, *, started: float) -> Answer:
@@ -54,8 +41,21 @@ def hand_over(caller: Caller, intent: Intent, *, started: float) -> Answer:
     `started` is the `time.monotonic()` of the call's arrival: the whole call has a deadline.
     Raises Refused, DeskUnavailable (nobody was contacted) and OutcomeUnrecorded.
     """
-    if transport_class(intent.channel.kind).in_database:
-        return _answer(_write_intent(caller, intent))
+    made = repeats.earlier(caller.agent, intent)
+    if made is None and transport_class(intent.channel.kind).in_database:
+        made = _write_intent(caller, intent)
+    if made is not None:
+        return _answer(made)
+    try:
+        return _contact(caller, intent, started=started)
+    except dispatch.NoPlace:
+        made = repeats.wait_for_earlier(caller.agent, intent)
+        if made is None:
+            raise
+        return _answer(made)
+
+
+def _contact(caller: Caller, intent: Intent, *, started: float) -> Answer:
     deadline = min(
         time.monotonic() + settings.DISPATCH_SECONDS, started + settings.CALL_SECONDS - 1
     )
@@ -68,75 +68,49 @@ def hand_over(caller: Caller, intent: Intent, *, started: float) -> Answer:
         return _answer(made)
     try:
         dispatch.record_outcome(made.attempt.pk, sent)
-        return _answer(made)
     except DatabaseError as error:
         if sent.status == AttemptStatus.REFUSED:
             raise DeskUnavailable from error
         raise OutcomeUnrecorded from error
-
-
-@dataclasses.dataclass(frozen=True)
-class Made:
-    """What the first transaction did: a new session, or an earlier one that answers for it."""
-
-    session: Session
-    attempt: Attempt | None
-    """The attempt that is still to be sent; None when there is nothing to send."""
-    already: bool = False
-    replayed: bool = False
+    return _answer(made)
 
 
 def _answer(made: Made) -> Answer:
-    session = payloads.sessions().get(pk=made.session.pk)
-    if made.already or made.replayed:
-        session = _settled(session)
-    return toolanswers.of_dispatch(session, already=made.already, replayed=made.replayed)
-
-
-def _settled(session: Session) -> Session:
-    """The session once its dispatch has an outcome; Refused `still_running` after 5 s."""
-    until = time.monotonic() + STILL_RUNNING_SECONDS
-    while session.status == SessionStatus.DISPATCHING:
-        if time.monotonic() > until:
-            raise Refused(
-                "still_running",
-                "The same handoff is still being sent. Do not ask again; "
-                "ask handoff_status in a moment.",
-                details={
-                    "handoff_session_id": session.public_id,
-                    "handoff_event_id": toolanswers.last_attempt(session).public_id,
-                },
-            )
-        time.sleep(0.1)
-        session = payloads.sessions().get(pk=session.pk)
-    return session
+    try:
+        session = payloads.sessions().get(pk=made.session.pk)
+        if made.already or made.replayed:
+            session = repeats.settled(session)
+        return toolanswers.of_dispatch(session, already=made.already, replayed=made.replayed)
+    except DatabaseError:
+        # Somebody may have been contacted: what can't be read any more must not be denied.
+        log.exception("the answer could not be read")
+        return answers.desk_fault()
 
 
 def _write_intent(caller: Caller, intent: Intent) -> Made:
+    made: Made | None = None
     try:
         with writing():
-            return _intent(caller, intent)
+            made = _intent(caller, intent)
     except IntegrityError:
         # A twin with the same key committed between our look and our insert: it answers for us.
-        known = _known(caller.agent, intent)
-        if known is None:
+        twin = repeats.known(caller.agent, intent)
+        if twin is None:
             raise
-        return known
+        return twin
+    except DatabaseError as error:
+        if made is not None and made.attempt is None:
+            # Lost in the commit, and the commit is the contact: it may stand or not.
+            raise OutcomeUnrecorded from error
+        raise
+    return made
 
 
 def _intent(caller: Caller, intent: Intent) -> Made:
     conversation = locked(intent.conversation.pk) if intent.conversation else None
-    known = _known(caller.agent, intent)
-    if known is not None:
-        return known
-    if conversation is not None:
-        opened = (
-            Session.objects.select_related("channel")
-            .filter(conversation=conversation, status__in=OPEN)
-            .first()
-        )
-        if opened is not None:
-            return _second(opened, intent)
+    found = repeats.earlier(caller.agent, intent)
+    if found is not None:
+        return found
     channel = Channel.objects.select_for_update(no_key=True).get(pk=intent.channel.pk)
     _check_contact_limit(channel)
     session = _new_session(caller.agent, conversation, channel, intent)
@@ -179,39 +153,6 @@ def _intent(caller: Caller, intent: Intent) -> Made:
     note("handoff.dispatched", session, actor="desk", attempt=attempt.public_id)
     emit(EventType.STARTED, agent=caller.agent, conversation=conversation, session=session)
     return Made(session, None)
-
-
-def _known(agent: Agent, intent: Intent) -> Made | None:
-    if not intent.key:
-        return None
-    record = (
-        IdempotencyRecord.objects.select_related("session")
-        .filter(agent=agent, tool="handoff_request", key=intent.key)
-        .first()
-    )
-    if record is None:
-        return None
-    if record.request_hash != intent.request_hash:
-        raise Refused(
-            "idempotency_reused",
-            "This idempotency key was used for another request. Use a new key for a new request.",
-        )
-    return Made(record.session, None, replayed=True)
-
-
-def _second(opened: Session, intent: Intent) -> Made:
-    if opened.channel_id == intent.channel.pk:
-        return Made(opened, None, already=True)
-    raise Refused(
-        "handoff_already_open",
-        f"This conversation is already handed to {opened.channel.label}. "
-        "Wait until that handoff is released, or cancel it with handoff_cancel.",
-        details={
-            "handoff_session_id": opened.public_id,
-            "channel_id": opened.channel_id,
-            "channel_label": opened.channel.label,
-        },
-    )
 
 
 def _check_contact_limit(channel: Channel) -> None:

@@ -3,7 +3,7 @@
 from django.tasks import task
 
 from handoff.actions.endings import end_expired, end_idle
-from handoff.actions.reconcile import resolve_attempts
+from handoff.actions.reconcile import forget_keys, resolve_attempts
 from handoff.actions.relay import deliver_due
 
 
@@ -21,8 +21,8 @@ def keep_clocks() -> int:
 
 @task
 def reconcile() -> int:
-    """Resolve the attempts that a killed process left open."""
-    return resolve_attempts()
+    """Resolve the attempts that a killed process left open, and forget keys of ended sessions."""
+    return resolve_attempts() + forget_keys()
 
 
 def run_due() -> None:

@@ -1,8 +1,10 @@
 """Dispatch through the real door: a mail server that fails, and calls that come twice."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from handoff.models import Agent, Attempt, Channel, Conversation, ReturnLink, Session
 from tests import factories
@@ -127,6 +129,37 @@ def test_the_same_key_contacts_once(
         headers=key,
     )
     refused(other, "idempotency_reused")
+
+
+def test_a_null_optional_argument_makes_no_other_request(desk: Desk, inbox: Channel) -> None:
+    key = {"Idempotency-Key": "k-1"}
+    first = desk.call("handoff_request", factories.arguments(inbox), headers=key)
+    nulls = factories.arguments(inbox, urgency=None, extra_context=None)
+    again = desk.call("handoff_request", dict(reversed(nulls.items())), headers=key)
+    assert again == first
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_twenty_identical_calls_at_once_contact_once(agent: Agent, smtp: SmtpServer) -> None:
+    channel = factories.email_channel(agent, smtp_url=smtp.url)
+    calls = [Desk(agent) for _ in range(20)]
+
+    def call(desk: Desk) -> dict[str, Any]:
+        try:
+            key = {"Idempotency-Key": "k-1"}
+            return desk.call("handoff_request", factories.arguments(channel), headers=key)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(call, calls))
+    assert len(smtp.messages) == 1
+    assert Session.objects.count() == 1
+    done = {str(answer["result"]) for answer in answers if not answer["isError"]}
+    waiting = {answer["result"]["code"] for answer in answers if answer["isError"]}
+    assert len(done) == 1
+    assert waiting <= {"still_running"}
 
 
 def test_the_run_id_makes_a_detached_repeat_a_repeat(desk: Desk, inbox: Channel) -> None:

@@ -1,0 +1,135 @@
+"""A call that was made before: the earlier one answers for it, and nobody is contacted twice."""
+
+import dataclasses
+import threading
+import time
+from typing import Final
+
+from handoff.contract.kinds import OPEN, SessionStatus
+from handoff.contract.request import HandoffRequest
+from handoff.errors import Refused
+from handoff.models import Agent, Attempt, Channel, Conversation, IdempotencyRecord, Session
+from handoff.selectors import payloads, toolanswers
+
+STILL_RUNNING_SECONDS: Final = 5.0
+LOOK_SECONDS: Final = 1.0
+WAITING_TWINS: Final = 4
+"""How many calls may wait for a running twin at once: each holds a thread of the pages."""
+_twins: Final = threading.BoundedSemaphore(WAITING_TWINS)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Intent:
+    """One checked request with where it belongs and what makes a repeat of it a repeat."""
+
+    request: HandoffRequest
+    channel: Channel
+    conversation: Conversation | None
+    run: str
+    key: str
+    """What identifies a repeat; empty when nothing does."""
+    request_hash: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Made:
+    """What the first transaction did: a new session, or an earlier one that answers for it."""
+
+    session: Session
+    attempt: Attempt | None
+    """The attempt that is still to be sent; None when there is nothing to send."""
+    already: bool = False
+    replayed: bool = False
+
+
+def earlier(agent: Agent, intent: Intent) -> Made | None:
+    """What answers for this call: the same key, or the conversation's open handoff.
+
+    Raises Refused `idempotency_reused` and `handoff_already_open`.
+    """
+    found = known(agent, intent)
+    if found is not None or intent.conversation is None:
+        return found
+    opened = (
+        Session.objects.select_related("channel")
+        .filter(conversation=intent.conversation, status__in=OPEN)
+        .first()
+    )
+    return _second(opened, intent) if opened else None
+
+
+def wait_for_earlier(agent: Agent, intent: Intent) -> Made | None:
+    """The twin of a call that found no free place; it may be committing its intent just now."""
+    if not intent.key and intent.conversation is None:
+        return None
+    if not _twins.acquire(blocking=False):
+        return earlier(agent, intent)
+    try:
+        until = time.monotonic() + LOOK_SECONDS
+        while (found := earlier(agent, intent)) is None and time.monotonic() < until:
+            time.sleep(0.05)
+        return found
+    finally:
+        _twins.release()
+
+
+def known(agent: Agent, intent: Intent) -> Made | None:
+    if not intent.key:
+        return None
+    record = (
+        IdempotencyRecord.objects.select_related("session")
+        .filter(agent=agent, tool="handoff_request", key=intent.key)
+        .first()
+    )
+    if record is None:
+        return None
+    if record.request_hash != intent.request_hash:
+        raise Refused(
+            "idempotency_reused",
+            "This idempotency key was used for another request. Use a new key for a new request.",
+        )
+    return Made(record.session, None, replayed=True)
+
+
+def _second(opened: Session, intent: Intent) -> Made:
+    if opened.channel_id == intent.channel.pk:
+        return Made(opened, None, already=True)
+    raise Refused(
+        "handoff_already_open",
+        f"This conversation is already handed to {opened.channel.label}. "
+        "Wait until that handoff is released, or cancel it with handoff_cancel.",
+        details={
+            "handoff_session_id": opened.public_id,
+            "channel_id": opened.channel_id,
+            "channel_label": opened.channel.label,
+        },
+    )
+
+
+def settled(session: Session) -> Session:
+    """The session once its dispatch has an outcome; Refused `still_running` after 5 s."""
+    if session.status != SessionStatus.DISPATCHING:
+        return session
+    if not _twins.acquire(blocking=False):
+        raise _still_running(session)
+    try:
+        until = time.monotonic() + STILL_RUNNING_SECONDS
+        while session.status == SessionStatus.DISPATCHING:
+            if time.monotonic() > until:
+                raise _still_running(session)
+            time.sleep(0.1)
+            session = payloads.sessions().get(pk=session.pk)
+    finally:
+        _twins.release()
+    return session
+
+
+def _still_running(session: Session) -> Refused:
+    return Refused(
+        "still_running",
+        "The same handoff is still being sent. Do not ask again; ask handoff_status in a moment.",
+        details={
+            "handoff_session_id": session.public_id,
+            "handoff_event_id": toolanswers.last_attempt(session).public_id,
+        },
+    )
