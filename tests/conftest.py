@@ -11,7 +11,7 @@ from hypothesis import settings as hypothesis_settings
 
 from tests import environment, programs
 
-pytest_plugins = ["tests.databases"]
+pytest_plugins = ["tests.databases", "tests.reliability.figures"]
 
 _SERVICES = ExitStack()
 
