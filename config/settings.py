@@ -157,18 +157,37 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- database --------------------------------------------------------------------------------
 SQLITE_BUSY_SECONDS = 20
+DATABASE_SECONDS = env.float("HANDOFF_DATABASE_SECONDS", default=2.0)
 DATABASE_URL: str = env.str("DATABASE_URL", default="")
 if DATABASE_URL:
     _database = env.db_url_config(DATABASE_URL)
 else:
     _database = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(DATA_DIR / "desk.sqlite3")}
 if _database["ENGINE"].endswith("postgresql"):
+    _database["ENGINE"] = "config.postgresql"
     _database["CONN_MAX_AGE"] = 0
     _database["CONN_HEALTH_CHECKS"] = True
+    _milliseconds = round(DATABASE_SECONDS * 1000)
     _database["OPTIONS"] = {
+        "connect_timeout": 2,
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 15_000,
+        # A server that is only slow says so itself, a little sooner than our own clock.
+        "options": (
+            f"-c statement_timeout={_milliseconds * 9 // 10}"
+            f" -c lock_timeout={_milliseconds * 8 // 10}"
+            f" -c idle_in_transaction_session_timeout={_milliseconds * 5}"
+            f" -c client_connection_check_interval={_milliseconds}"
+        ),
         **_database.get("OPTIONS", {}),
-        "pool": {"min_size": 1, "max_size": HTTP_THREADS + 8, "timeout": 5},
-        "connect_timeout": 3,
+        "pool": {
+            "min_size": 1,
+            "max_size": HTTP_THREADS + 8,
+            "timeout": DATABASE_SECONDS or 30.0,
+            "reconnect_timeout": 1.0,
+        },
     }
 elif _database["ENGINE"].endswith("sqlite3"):
     _database["CONN_MAX_AGE"] = None

@@ -53,6 +53,7 @@ def prepare(postgres_url: str | None) -> None:
     """Make a data folder for this process and put its settings into `os.environ`."""
     data = Path(tempfile.mkdtemp(prefix="handoff-test-"))
     prepared = clean_environment(data)
+    prepared["HANDOFF_DATABASE_SECONDS"] = "0"  # a test may hold its transaction as long as it runs
     if postgres_url is not None:
         prepared["DATABASE_URL"] = postgres_url
     os.environ.clear()

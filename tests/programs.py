@@ -11,12 +11,13 @@ import os
 import pwd
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -70,9 +71,51 @@ def _may_create_databases(url: str) -> bool:
     return bool(row and row[0])
 
 
+class Cluster:
+    """A PostgreSQL server of our own, which a test may stop, start and freeze."""
+
+    def __init__(self, programs: Path, folder: Path) -> None:
+        self._folder = folder
+        self._control: list[str | Path] = [programs / "pg_ctl", "-D", folder / "data", "-w"]
+        self._port, password = free_port(), secrets.token_hex(16)
+        password_file = folder / "password"
+        password_file.write_text(password)
+        _hand_over(password_file)
+        who: list[str | Path] = ["-U", "postgres", "-A", "scram-sha-256", "--pwfile", password_file]
+        how = ["-E", "UTF8", "--locale", "C", "--no-sync"]
+        _run([programs / "initdb", "-D", folder / "data", *who, *how], folder)
+        self.url = f"postgres://postgres:{password}@127.0.0.1:{self._port}/postgres"
+
+    def start(self) -> None:
+        options = (
+            f"-p {self._port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= "
+            "-c fsync=off -c max_connections=200"
+        )
+        log = self._folder / "log"
+        _run([*self._control, "-l", log, "-o", options, "start"], self._folder)
+
+    def stop(self) -> None:
+        """At once, as a crash: what was not committed is lost."""
+        _run([*self._control, "-m", "immediate", "stop"], self._folder)
+
+    def freeze(self) -> None:
+        """Every process of it stands still; connections stay open and new ones are taken."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: int) -> None:
+        main = int((self._folder / "data" / "postmaster.pid").read_text().split()[0])
+        os.kill(main, number)  # first: it starts no further process
+        for child in Path(f"/proc/{main}/task/{main}/children").read_text().split():
+            with suppress(ProcessLookupError):
+                os.kill(int(child), number)
+
+
 @contextmanager
-def own_postgres() -> Iterator[str]:
-    """The URL of a PostgreSQL server of our own, stopped and removed at the end."""
+def own_cluster() -> Iterator[Cluster]:
+    """A started PostgreSQL server of our own, stopped and removed at the end."""
     programs = _postgres_programs()
     if programs is None:
         raise Absent(
@@ -80,23 +123,20 @@ def own_postgres() -> Iterator[str]:
             "TEST_DATABASE_URL=postgres://user:password@host/database."
         )
     with _private_folder("handoff-pg-") as folder:
-        data, port, password = folder / "data", free_port(), secrets.token_hex(16)
-        password_file = folder / "password"
-        password_file.write_text(password)
-        _hand_over(password_file)
-        who: list[str | Path] = ["-U", "postgres", "-A", "scram-sha-256", "--pwfile", password_file]
-        how = ["-E", "UTF8", "--locale", "C", "--no-sync"]
-        _run([programs / "initdb", "-D", data, *who, *how], folder)
-        options = (
-            f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= "
-            "-c fsync=off -c max_connections=200"
-        )
-        control: list[str | Path] = [programs / "pg_ctl", "-D", data, "-w"]
-        _run([*control, "-l", folder / "log", "-o", options, "start"], folder)
+        cluster = Cluster(programs, folder)
+        cluster.start()
         try:
-            yield f"postgres://postgres:{password}@127.0.0.1:{port}/postgres"
+            yield cluster
         finally:
-            _run([*control, "-m", "immediate", "stop"], folder)
+            cluster.thaw()
+            cluster.stop()
+
+
+@contextmanager
+def own_postgres() -> Iterator[str]:
+    """The URL of a PostgreSQL server of our own, stopped and removed at the end."""
+    with own_cluster() as cluster:
+        yield cluster.url
 
 
 def _postgres_programs() -> Path | None:
