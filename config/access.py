@@ -10,17 +10,26 @@ log = logging.getLogger("handoff.access")
 _QUIET = frozenset({"/healthz", "/readyz"})
 
 
-def record(protocol: str, action: str, details: Mapping[str, Any]) -> None:
-    """daphne's action logger.
+def record_request(*, method: bytes, uri: bytes, status: int | None, seconds: float) -> None:
+    """One answered request; `status` is None when the client left before its answer began."""
+    path = _path(uri.decode("latin-1"))
+    if path not in _QUIET:
+        said = status if status is not None else "left"
+        log.info("%s %s %s %.3f s", method.decode("latin-1"), path, said, seconds)
 
-    The path is decoded first, so that `/%72/…` is masked like `/r/…` (`config.logs`), and what
-    stands after `?` is left out: it may hold a ticket.
+
+def record(protocol: str, action: str, details: Mapping[str, Any]) -> None:
+    """daphne's action logger, of which we use what it says about sockets.
+
+    Its line for a request is written with the last piece of the answer, and so never when the
+    client has read the whole answer and left before that.
     """
-    path = unquote(str(details["path"]).partition("?")[0])
-    if path in _QUIET:
-        return
-    if protocol == "http" and action == "complete":
-        seconds = details["time_taken"]
-        log.info("%s %s %s %.3f s", details["method"], path, details["status"], seconds)
-    elif protocol == "websocket" and action in ("connected", "disconnected", "rejected"):
-        log.info("socket %s %s", path, action)
+    if protocol == "websocket" and action in ("connected", "disconnected", "rejected"):
+        log.info("socket %s %s", _path(str(details["path"])), action)
+
+
+def _path(uri: str) -> str:
+    """Decoded, so that `/%72/…` is masked like `/r/…` (`config.logs`), and without what stands
+    after `?`: it may hold a ticket.
+    """
+    return unquote(uri.partition("?")[0])

@@ -55,6 +55,7 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
         self._cap = cap
         self._seen = 0
         self._refused = False
+        self._recorded = False
 
     def gotLength(self, length: int | None) -> None:  # noqa: N802
         super().gotLength(length)
@@ -71,6 +72,14 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
     def process(self) -> Any:
         return None if self._refused else super().process()
 
+    def finish(self) -> None:
+        self._record()
+        super().finish()
+
+    def connectionLost(self, reason: Any) -> None:  # noqa: N802
+        self._record()
+        super().connectionLost(reason)
+
     def handle_reply(self, message: dict[str, Any]) -> None:
         if push.stopping and message["type"] == "http.response.start" and self.channel:
             self.setHeader(b"connection", b"close")
@@ -86,6 +95,17 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
             super().handle_exception(exception)
         elif self.transport is not None:
             self.transport.abortConnection()
+
+    def _record(self) -> None:
+        """The line of the access log, once; a socket and half a request have none."""
+        if not self._recorded and self.application_queue is not None:
+            access.record_request(
+                method=self.method,
+                uri=self.uri,
+                status=self.code if self._response_started else None,
+                seconds=self.duration(),
+            )
+        self._recorded = True
 
     def _refuse(self) -> None:
         """Write 413 once, then throw away what still comes, for a short time.
