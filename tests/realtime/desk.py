@@ -168,6 +168,7 @@ def open_desk(folder: Path, empty: Path, **environ: str) -> Iterator[Desk]:
         check=True,
         timeout=60,
     )
-    switches = {"HANDOFF_WATCHER": "0", "SECRET_KEY": secret, **environ}
+    fast = {"HANDOFF_TURNS_PER_SECOND": "100000", "HANDOFF_CALLS_PER_MINUTE": "100000"}
+    switches = {"HANDOFF_WATCHER": "0", "SECRET_KEY": secret, **fast, **environ}
     with running(folder / "state", url, settings=PRODUCT, **switches) as server:  # type: ignore[arg-type]
         yield Desk(server, file, json.loads(seeded.stdout))
