@@ -105,7 +105,9 @@ class OutcomeUnrecorded(HandoffError):
     code = "outcome_unrecorded"
     retry_after = 30
 
-    def __init__(self) -> None:
+    def __init__(self, attempt: str = "") -> None:
+        self.attempt = attempt
+        """Which try it was, for the trail; "" when no attempt is named."""
         super().__init__(
             "A message may have reached the person, but the conversation was not handed over. "
             "Do not promise an answer."
