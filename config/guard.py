@@ -13,18 +13,21 @@ a2wsgi does the crossing; this guards it (measured faults, each with a test):
 
 import asyncio
 import contextvars
+import logging
 import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from a2wsgi import WSGIMiddleware
 
+from handoff.contract.answers import DESK_FAULT
 from handoff.errors import DeskUnavailable, TooLarge
 from handoff.realtime.wire import TEXT, Message, Receive, Scope, Send, answer, as_json
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+log = logging.getLogger(__name__)
 MACHINE_DOORS = ("/api/", "/mcp", "/hooks/")
 PATIENCE_SECONDS = 2.0
 
@@ -113,7 +116,13 @@ class _BegunOnce:
         self, environ: "WSGIEnvironment", start_response: "StartResponse"
     ) -> Iterable[bytes]:
         if _turn.get().begin():
-            return self.app(environ, start_response)
+            try:
+                return self.app(environ, start_response)
+            except (asyncio.CancelledError, GeneratorExit):
+                # the crossing would take it for its own end, and the client would hear nothing
+                log.exception("a view was told to stop")
+                start_response("500 Internal Server Error", [("Content-Type", "application/json")])
+                return [as_json({"error": DESK_FAULT, "code": "desk_fault"})]
         start_response("503 Service Unavailable", [])
         return []
 

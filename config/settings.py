@@ -305,6 +305,9 @@ LOGGING = {
 DISPATCH_SECONDS = env.float("HANDOFF_DISPATCH_SECONDS", default=10.0)
 CALL_SECONDS = env.float("HANDOFF_CALL_SECONDS", default=20.0)
 DISPATCH_SLOTS = 8
+ROUTE: str = env.str("HANDOFF_ROUTE", default="") or "handoff.actions.ask_subscriber.ask_subscriber"
+ROUTE_SECONDS = env.float("HANDOFF_ROUTE_SECONDS", default=10.0)
+ROUTE_PLACES = env.int("HANDOFF_ROUTE_PLACES", default=4)
 WORKER_SECONDS = env.float("HANDOFF_WORKER_SECONDS", default=2.0)
 TASKS = {"default": {"BACKEND": "django.tasks.backends.immediate.ImmediateBackend"}}
 TEST_RUNNER = "django.test.runner.DiscoverRunner"

@@ -1,6 +1,12 @@
 from django.apps import AppConfig
+from django.core import checks
+
+from handoff.management.checks import check_route
 
 
 class HandoffConfig(AppConfig):
     name = "handoff"
     verbose_name = "Handoff desk"
+
+    def ready(self) -> None:
+        checks.register(check_route)

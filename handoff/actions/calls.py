@@ -3,11 +3,15 @@
 import dataclasses
 import logging
 import time
+from collections.abc import Callable
+from typing import Final
 
 from django.conf import settings
 
 import audit.trail
 from handoff import links
+from handoff.actions.arguments import invalid
+from handoff.actions.ask import ask_a_person
 from handoff.actions.conversations import upsert_conversation
 from handoff.actions.endings import cancel
 from handoff.actions.repeats import Intent
@@ -15,6 +19,7 @@ from handoff.actions.request import contact_limit, hand_over
 from handoff.actions.writing import writing
 from handoff.contract import answers, limits, text
 from handoff.contract.answers import Answer
+from handoff.contract.escalation import parse_escalation
 from handoff.contract.kinds import SessionStatus
 from handoff.contract.request import (
     ArgumentProblems,
@@ -29,7 +34,6 @@ from handoff.selectors import channels, conversations, handoffs, payloads, toola
 from handoff.selectors.tokens import Caller
 
 log = logging.getLogger(__name__)
-TOOLS = ("handoff_cancel", "handoff_request", "handoff_status")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -50,18 +54,14 @@ def call_tool(caller: Caller, arrival: Arrival) -> Answer:
     call = arrival.call
     try:
         conversation = _conversation(caller.agent, call)
-        if call.name == "handoff_request":
-            answer = _request(caller, arrival, conversation)
-        elif call.name == "handoff_status":
-            answer = _status(caller, call)
-        elif call.name == "handoff_cancel":
-            answer = _cancel(caller, call)
-        else:
+        tool = TOOLS.get(call.name)
+        if tool is None:
             raise Refused(
                 "unknown_tool",
                 f"There is no tool of that name here. Tools: {', '.join(TOOLS)}.",
                 details={"tools": list(TOOLS)},
             )
+        answer = tool(caller, arrival, conversation)
     except Refused as refusal:
         answer = answers.refused(refusal.code, refusal.sentence, refusal.details)
         with writing():
@@ -107,7 +107,7 @@ def _conversation(agent: Agent, call: ToolCall) -> Conversation | None:
 def _request(caller: Caller, arrival: Arrival, conversation: Conversation | None) -> Answer:
     call = arrival.call
     if len(arrival.key) > limits.IDEMPOTENCY_KEY_MAX:
-        raise _invalid(
+        raise invalid(
             [
                 {
                     "field": "Idempotency-Key",
@@ -142,27 +142,22 @@ def _request(caller: Caller, arrival: Arrival, conversation: Conversation | None
     )
 
 
-def _invalid(problems: list[dict[str, str]]) -> Refused:
-    listed = "; ".join(f"{item['field']} {item['problem']}" for item in problems)
-    return Refused(
-        "invalid_arguments",
-        f"The arguments can't be used: {listed}. Correct them and call again; nobody was asked.",
-        details={"problems": problems},
-    )
-
-
 def _parsed(agent: Agent, call: ToolCall) -> HandoffRequest:
     try:
         return parse_request(call.args)
     except ArgumentProblems as error:
-        problems = [{"field": item.field, "problem": item.problem} for item in error.problems]
+        problems = _listed(error)
         channel_id = call.args.get("channel_id")
         if isinstance(channel_id, int) and not isinstance(channel_id, bool):
             try:
                 _channel(agent, channel_id)
             except Refused as refusal:
                 problems.append({"field": "channel_id", "problem": refusal.sentence})
-        raise _invalid(problems) from error
+        raise invalid(problems) from error
+
+
+def _listed(error: ArgumentProblems) -> list[dict[str, str]]:
+    return [{"field": item.field, "problem": item.problem} for item in error.problems]
 
 
 def _channel(agent: Agent, channel_id: int) -> Channel:
@@ -192,19 +187,28 @@ def _session_argument(call: ToolCall, *, others: frozenset[str]) -> str:
     if not isinstance(session_id, str) or not session_id.strip():
         problems.append({"field": "handoff_session_id", "problem": "is required: a text hs_…"})
     if problems:
-        raise _invalid(problems)
+        raise invalid(problems)
     return str(session_id).strip()
 
 
-def _status(caller: Caller, call: ToolCall) -> Answer:
-    session_id = _session_argument(call, others=frozenset())
+def _ask(caller: Caller, arrival: Arrival, conversation: Conversation | None) -> Answer:
+    try:
+        question = parse_escalation(arrival.call.args).question
+    except ArgumentProblems as error:
+        raise invalid(_listed(error)) from error
+    return ask_a_person(caller, question, conversation, started=arrival.started)
+
+
+def _status(caller: Caller, arrival: Arrival, _: Conversation | None) -> Answer:
+    session_id = _session_argument(arrival.call, others=frozenset())
     try:
         return toolanswers.of_status(handoffs.find(caller.agent, session_id))
     except NotFound as error:
         raise Refused("not_found", error.sentence) from error
 
 
-def _cancel(caller: Caller, call: ToolCall) -> Answer:
+def _cancel(caller: Caller, arrival: Arrival, _: Conversation | None) -> Answer:
+    call = arrival.call
     session_id = _session_argument(call, others=frozenset({"reason"}))
     try:
         session = handoffs.find(caller.agent, session_id)
@@ -231,4 +235,13 @@ def _reason(call: ToolCall) -> str:
             if len(cleaned) <= limits.MESSAGE_MAX:
                 return cleaned
             problem = f"must have at most {limits.MESSAGE_MAX} characters; it has {len(cleaned)}"
-    raise _invalid([{"field": "reason", "problem": problem}])
+    raise invalid([{"field": "reason", "problem": problem}])
+
+
+TOOLS: Final[dict[str, Callable[[Caller, Arrival, Conversation | None], Answer]]] = {
+    "ask_a_person": _ask,
+    "handoff_cancel": _cancel,
+    "handoff_request": _request,
+    "handoff_status": _status,
+}
+"""Each tool by its name, in the order in which they are listed to a caller."""

@@ -20,6 +20,11 @@ DESK_FAULT = (
     "do not say that they were."
 )
 
+NOBODY_ASKED = (
+    "Nobody could be asked: the way to a person gave no word that anyone was reached. "
+    "Do not say that anyone was asked."
+)
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Answer:
@@ -91,6 +96,25 @@ def other_channels(others: Sequence[ChannelName]) -> str:
     if not others:
         return "No other channel is available now."
     return "Other channels you may try: " + "; ".join(map(str, others)) + "."
+
+
+def put_to(who: str) -> Answer:
+    """What `ask_a_person` answers when its route reached somebody."""
+    return Answer(
+        text=f"Your question was put to {who}. That is not an answer yet: do not say that they "
+        "have answered.",
+        is_error=False,
+        result={"ok": True, "action": "question_put", "asked": who},
+    )
+
+
+def nobody_asked() -> Answer:
+    """What `ask_a_person` answers when its route failed in whatever way."""
+    return Answer(
+        text=NOBODY_ASKED,
+        is_error=True,
+        result={"error": NOBODY_ASKED, "code": "dispatch_failed", "details": {}},
+    )
 
 
 def refused(code: str, sentence: str, details: Mapping[str, Any]) -> Answer:

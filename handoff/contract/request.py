@@ -188,21 +188,23 @@ class HandoffRequest(BaseModel):
 
 
 def parse_request(args: Mapping[str, object]) -> HandoffRequest:
-    """The request of a tool call; raises ArgumentProblems with every problem at once.
-
-    A list of more than 100 problems is cut there and says how many there are.
-    """
+    """The request of a tool call; raises ArgumentProblems with every problem at once."""
     try:
         return HandoffRequest.model_validate(args)
     except ValidationError as error:
-        found = problems_of(error)
+        raise argument_problems(error) from None
+
+
+def argument_problems(error: ValidationError) -> ArgumentProblems:
+    """Everything that a tool's model found; over 100 are cut there, with how many there are."""
+    found = problems_of(error)
     problems = [
         Problem(".".join(map(str, place)) or "arguments", said)
         for place, said in found[:_PROBLEMS_MAX]
     ]
     if len(found) > _PROBLEMS_MAX:
         problems.append(Problem("arguments", f"have {len(found)} problems in all"))
-    raise ArgumentProblems(tuple(problems))
+    return ArgumentProblems(tuple(problems))
 
 
 def canonical(args: Mapping[str, object]) -> str:

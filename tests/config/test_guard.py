@@ -1,6 +1,7 @@
 """The guard alone, around real WSGI applications, with scripted clients."""
 
 import asyncio
+import json
 import threading
 from collections.abc import Iterable
 from wsgiref.types import StartResponse, WSGIEnvironment
@@ -8,6 +9,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 import pytest
 
 from config.guard import Guard, under_way
+from handoff.contract.answers import DESK_FAULT
 from handoff.realtime.wire import Message, Scope
 
 SCOPE: Scope = {
@@ -151,3 +153,18 @@ def test_a_call_given_up_for_want_of_a_thread_is_never_begun() -> None:
     assert second.heard[0]["status"] == 503
     assert (b"retry-after", b"30") in second.heard[0]["headers"]
     assert [body for _, body in app.seen] == [b"1"]
+
+
+@pytest.mark.parametrize("stop", [asyncio.CancelledError, GeneratorExit])
+def test_a_view_that_is_told_to_stop_is_a_fault_that_the_client_hears_of(
+    stop: type[BaseException],
+) -> None:
+    def app(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        raise stop
+
+    client = Client(_part(b""))
+    asyncio.run(Guard(app, threads=1, cap=100)(SCOPE, client.receive, client.send))
+    assert client.heard[0]["status"] == 500
+    body = json.loads(b"".join(message.get("body", b"") for message in client.heard))
+    assert body == {"error": DESK_FAULT, "code": "desk_fault"}
+    assert under_way() == 0
