@@ -5,6 +5,7 @@ import os
 import threading
 
 from django.conf import settings
+from django.db import Error as DatabaseError
 from django.db import connections
 from django.utils.module_loading import import_string
 
@@ -13,6 +14,7 @@ from config.demo import Bot
 from config.server import DeskServer
 from config.worker import Worker
 from handoff import tasks
+from handoff.actions.refusals import write_folds
 
 WORKER_SECONDS = 10.0
 EXIT_SECONDS = 5.0
@@ -57,6 +59,7 @@ def _leave(worker: Worker) -> None:
     """
     if worker.ident is not None:
         worker.join(WORKER_SECONDS)
+    _write_counted()
     if worker.is_alive() or guard.under_way():
         log.error("left behind at exit: %s", ", ".join(sorted(_others())))
         logging.shutdown()
@@ -65,6 +68,14 @@ def _leave(worker: Worker) -> None:
     last_resort = threading.Timer(EXIT_SECONDS, os._exit, (1,))
     last_resort.daemon = True
     last_resort.start()
+
+
+def _write_counted() -> None:
+    """The last minute's refusals, which were only counted so far."""
+    try:
+        write_folds(unfinished=True)
+    except DatabaseError:
+        log.exception("some refusals of the last minute are not on the trail")
 
 
 def _others() -> set[str]:

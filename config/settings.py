@@ -65,9 +65,8 @@ ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[]) or [
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 if PUBLIC_BASE_URL:
     CSRF_TRUSTED_ORIGINS.append(f"{_public.scheme}://{_public.netloc}")
-SECURE_PROXY_SSL_HEADER = (
-    ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("TRUST_PROXY", default=False) else None
-)
+TRUST_PROXY: bool = env.bool("TRUST_PROXY", default=False)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUST_PROXY else None
 _secure = _public.scheme == "https"
 SESSION_COOKIE_SECURE = _secure
 CSRF_COOKIE_SECURE = _secure
@@ -241,7 +240,10 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": False,
     "SCHEMA_PATH_PREFIX": "/api",
     "PREPROCESSING_HOOKS": [],
-    "POSTPROCESSING_HOOKS": ["handoff.api.openapi.add_waiting_routes"],
+    "POSTPROCESSING_HOOKS": [
+        "handoff.api.openapi.add_waiting_routes",
+        "handoff.api.openapi.add_openbot_token",
+    ],
 }
 
 # --- pages -----------------------------------------------------------------------------------
@@ -305,6 +307,12 @@ LOGGING = {
 DISPATCH_SECONDS = env.float("HANDOFF_DISPATCH_SECONDS", default=10.0)
 CALL_SECONDS = env.float("HANDOFF_CALL_SECONDS", default=20.0)
 DISPATCH_SLOTS = 8
+HANDOFFS_PER_MINUTE = env.int("HANDOFF_HANDOFFS_PER_MINUTE", default=30)
+TURNS_PER_SECOND = env.int("HANDOFF_TURNS_PER_SECOND", default=20)
+CALLS_PER_MINUTE = env.int("HANDOFF_CALLS_PER_MINUTE", default=600)
+REFUSALS_PER_MINUTE = env.int("HANDOFF_REFUSALS_PER_MINUTE", default=60)
+FORMS_PER_MINUTE = env.int("HANDOFF_FORMS_PER_MINUTE", default=10)
+LOST_LINKS_PER_MINUTE = env.int("HANDOFF_LOST_LINKS_PER_MINUTE", default=60)
 ROUTE: str = env.str("HANDOFF_ROUTE", default="") or "handoff.actions.ask_subscriber.ask_subscriber"
 ROUTE_SECONDS = env.float("HANDOFF_ROUTE_SECONDS", default=10.0)
 ROUTE_PLACES = env.int("HANDOFF_ROUTE_PLACES", default=4)

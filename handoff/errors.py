@@ -87,6 +87,18 @@ class Invalid(HandoffError):
     code = "invalid_arguments"
 
 
+class TooFast(HandoffError):
+    """More calls than a limit lets through; `retry_after` is in whole seconds, at least 1."""
+
+    status = 429
+    code = "too_fast"
+
+    def __init__(self, retry_after: int) -> None:
+        seconds = "1 second" if retry_after == 1 else f"{retry_after} seconds"
+        super().__init__(f"Too many calls. This one did nothing; call again in {seconds}.")
+        self.retry_after = retry_after
+
+
 class DeskUnavailable(HandoffError):
     """The database or the trail is down, or no thread is free: nobody was contacted."""
 

@@ -91,13 +91,15 @@ def ended(request: HttpRequest, page: ReturnPage, *, posted: Posted | None = Non
         Stage.REVOKED: "returnforms/revoked.html",
         Stage.NOT_STARTED: "returnforms/not_started.html",
     }.get(page.stage, "returnforms/expired.html")
-    copy = ""
-    if posted is not None:
-        titles = {field.name: field.title for field in page.fields}
-        lines = [(titles.get(name, name), text) for name, text in posted.entries.items() if text]
-        copy = _copy(lines, note=posted.note, answered_by=posted.answered_by)
+    copy = _posted(page, posted) if posted is not None else ""
     context = {"page": page, "copy": copy, "kept": False}
     return render(request, template, context, status=HTTPStatus.GONE)
+
+
+def _posted(page: ReturnPage, posted: Posted) -> str:
+    titles = {field.name: field.title for field in page.fields}
+    lines = [(titles.get(name, name), text) for name, text in posted.entries.items() if text]
+    return _copy(lines, note=posted.note, answered_by=posted.answered_by)
 
 
 def _copy(lines: list[tuple[str, str]], *, note: str, answered_by: str) -> str:
@@ -109,6 +111,25 @@ def _copy(lines: list[tuple[str, str]], *, note: str, answered_by: str) -> str:
 def unknown(request: HttpRequest) -> HttpResponse:
     """One neutral page for whatever is not a link of ours."""
     return render(request, "returnforms/unknown.html", status=HTTPStatus.NOT_FOUND)
+
+
+def too_fast(
+    request: HttpRequest,
+    seconds: int,
+    *,
+    page: ReturnPage | None = None,
+    posted: Posted | None = None,
+    place: Place | None = None,
+) -> HttpResponse:
+    """Nothing was done; what was posted is offered for copying, and for sending again."""
+    context: dict[str, Any] = {"seconds": seconds, "place": place, "copy": ""}
+    if page is not None and posted is not None:
+        context |= {"copy": _posted(page, posted), "posted": posted}
+        context["entries"] = [(PREFIX + name, text) for name, text in posted.entries.items()]
+    status = HTTPStatus.TOO_MANY_REQUESTS
+    response = render(request, "returnforms/too_fast.html", context, status=status)
+    response.headers["Retry-After"] = str(seconds)
+    return response
 
 
 def unreadable(request: HttpRequest) -> HttpResponse:

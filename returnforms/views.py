@@ -1,6 +1,8 @@
 """The doors of the return form. GET and HEAD read; a POST calls one action."""
 
+import contextlib
 import dataclasses
+import logging
 import secrets
 from typing import cast
 
@@ -8,13 +10,15 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AbstractUser
 from django.core.exceptions import BadRequest, SuspiciousOperation
+from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponse, QueryDict, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import get_language
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST
 
-from handoff.actions import answer
+from handoff.actions import addresses, answer, throttle
+from handoff.errors import TooFast
 from handoff.models import ReturnLink
 from handoff.selectors import returnpages
 from handoff.selectors.returnpages import ReturnPage, Stage
@@ -22,6 +26,7 @@ from returnforms import pages
 from returnforms.form import Checked, Posted, blank, check, read, to_send
 from returnforms.pages import Place
 
+log = logging.getLogger(__name__)
 SENT_COOKIE = "sent"
 SENT_SALT = "returnforms.sent"
 SENT_SECONDS = 30 * 24 * 3600
@@ -34,7 +39,7 @@ def return_form(request: HttpRequest, token: str) -> HttpResponse:
     """The form behind a signed link: whoever holds the link may answer, with no cookie."""
     found = returnpages.find(token)
     if found is None:
-        return pages.unknown(request)
+        return _unknown(request)
     link, page = found
     place = Place(path=request.path.rstrip("/"))
     if request.method != "POST":
@@ -42,6 +47,12 @@ def return_form(request: HttpRequest, token: str) -> HttpResponse:
     entered = _entered(request, page, place)
     if isinstance(entered, HttpResponse):
         return entered
+    try:
+        throttle.take_form(link)
+    except TooFast as too_fast:
+        return pages.too_fast(
+            request, too_fast.retry_after, page=page, posted=entered.posted, place=place
+        )
     if page.stage in _HAS_FORM and not entered.checked.untouched:
         answer.note_opened(link)
     if not _may_go(page, entered):
@@ -57,10 +68,12 @@ def opened(request: HttpRequest, token: str) -> HttpResponse:
     """
     found = returnpages.find(token)
     if found is None:
-        return pages.unknown(request)
+        return _unknown(request)
     link, page = found
     if page.stage in _HAS_FORM:
-        answer.note_opened(link)
+        with contextlib.suppress(TooFast):  # told often enough
+            throttle.take_beacon(link)
+            answer.note_opened(link)
     return HttpResponse(status=204)
 
 
@@ -72,7 +85,7 @@ def owner_form(request: HttpRequest, session_id: str) -> HttpResponse:
     user_pk = user.pk
     page = returnpages.owned(session_id, user_pk=user_pk)
     if page is None:
-        return pages.unknown(request)
+        return _unknown(request)
     place = Place(path=request.path.rstrip("/"), signed_in=True, known_name=_name(user))
     if request.method != "POST":
         return _shown(request, page, place)
@@ -88,6 +101,20 @@ def owner_form(request: HttpRequest, session_id: str) -> HttpResponse:
 @csrf_exempt
 def nothing(request: HttpRequest, rest: str = "") -> HttpResponse:
     """Every other address under `/r/`: the same page as for a link with a wrong signature."""
+    return _unknown(request)
+
+
+def _unknown(request: HttpRequest) -> HttpResponse:
+    """The one page for all that is no link of ours, as long as its address does not try many."""
+    address = addresses.hashed(
+        request.META.get("REMOTE_ADDR", ""), request.headers.get("x-forwarded-for", "")
+    )
+    try:
+        throttle.take_lost(address)
+    except TooFast as too_fast:
+        return pages.too_fast(request, too_fast.retry_after)
+    except DatabaseError:
+        log.warning("a lost link could not be counted")
     return pages.unknown(request)
 
 

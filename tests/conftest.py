@@ -9,6 +9,7 @@ import pytest
 from django.conf import settings
 from hypothesis import settings as hypothesis_settings
 
+from handoff.actions import folding
 from tests import environment, programs
 
 pytest_plugins = ["tests.databases", "tests.reliability.figures"]
@@ -85,6 +86,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_unconfigure() -> None:
     _SERVICES.close()
+
+
+@pytest.fixture(autouse=True)
+def _no_refusals_of_another_test() -> None:
+    folding.take_over(unfinished=True)
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from django.conf import settings
 
 import audit.trail
 from handoff import links
+from handoff.actions import throttle
 from handoff.actions.arguments import invalid
 from handoff.actions.ask import ask_a_person
 from handoff.actions.conversations import upsert_conversation
@@ -49,19 +50,21 @@ class Arrival:
 def call_tool(caller: Caller, arrival: Arrival) -> Answer:
     """Run one tool for an agent; every refusal comes back as an answer, with its audit row.
 
-    Raises NotYours, DeskUnavailable and OutcomeUnrecorded, which have HTTP answers of their own.
+    Raises NotYours, TooFast, DeskUnavailable and OutcomeUnrecorded, which have HTTP answers of
+    their own.
     """
     call = arrival.call
     try:
-        conversation = _conversation(caller.agent, call)
-        tool = TOOLS.get(call.name)
-        if tool is None:
-            raise Refused(
-                "unknown_tool",
-                f"There is no tool of that name here. Tools: {', '.join(TOOLS)}.",
-                details={"tools": list(TOOLS)},
-            )
-        answer = tool(caller, arrival, conversation)
+        with throttle.counting(caller, has_limit=call.name == "handoff_request"):
+            conversation = _conversation(caller, call)
+            tool = TOOLS.get(call.name)
+            if tool is None:
+                raise Refused(
+                    "unknown_tool",
+                    f"There is no tool of that name here. Tools: {', '.join(TOOLS)}.",
+                    details={"tools": list(TOOLS)},
+                )
+            answer = tool(caller, arrival, conversation)
     except Refused as refusal:
         answer = answers.refused(refusal.code, refusal.sentence, refusal.details)
         with writing():
@@ -92,14 +95,19 @@ def _reject(caller: Caller, call: ToolCall, refusal: Refused) -> None:
     )
 
 
-def _conversation(agent: Agent, call: ToolCall) -> Conversation | None:
+def _conversation(caller: Caller, call: ToolCall) -> Conversation | None:
     named = call.conversation
     if named is None:
         return None
     if not isinstance(named, str):
-        return upsert_conversation(agent, ConversationBody(external_id=named.external_id))[0]
+        body = ConversationBody(external_id=named.external_id)
+        with writing():
+            row, created = upsert_conversation(caller.agent, body)
+            if created and call.name == "handoff_request":
+                throttle.take_call(caller)  # or a flood of refused ones would fill the table
+        return row
     try:
-        return conversations.find(agent, named)
+        return conversations.find(caller.agent, named)
     except NotFound as error:
         raise Refused("not_found", "There is no such conversation.") from error
 
@@ -128,7 +136,7 @@ def _request(caller: Caller, arrival: Arrival, conversation: Conversation | None
     key = f"key:{arrival.key}" if arrival.key else ""
     if not key and call.run:
         key = f"run:{call.run}:{request_hash}"
-    return hand_over(
+    answer = hand_over(
         caller,
         Intent(
             request=request,
@@ -140,6 +148,9 @@ def _request(caller: Caller, arrival: Arrival, conversation: Conversation | None
         ),
         started=arrival.started,
     )
+    if answer.replayed or answer.result.get("already"):
+        throttle.take_call(caller)  # a repeat is no new handoff
+    return answer
 
 
 def _parsed(agent: Agent, call: ToolCall) -> HandoffRequest:

@@ -9,7 +9,7 @@ from django.db import Error as DatabaseError
 from django.db import IntegrityError
 from django.db.models.functions import Now
 
-from handoff.actions import dispatch, repeats
+from handoff.actions import dispatch, repeats, throttle
 from handoff.actions.channels import note_success
 from handoff.actions.events import emit, locked
 from handoff.actions.repeats import Intent, Made
@@ -111,6 +111,7 @@ def _intent(caller: Caller, intent: Intent) -> Made:
     found = repeats.earlier(caller.agent, intent)
     if found is not None:
         return found
+    throttle.take_handoff(caller.agent)
     channel = Channel.objects.select_for_update(no_key=True).get(pk=intent.channel.pk)
     _check_contact_limit(channel)
     session = _new_session(caller.agent, conversation, channel, intent)

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from handoff.actions import throttle
 from handoff.actions.events import emit, locked, say
 from handoff.actions.trail import note
 from handoff.actions.writing import nudge_on_commit, writing
@@ -27,7 +28,8 @@ def post_turn(conversation: Conversation, body: TurnBody) -> Turn:
 
     While a bypass is active a subscriber's line goes to the recipient, and an agent's line (its
     run began before) is stored as superseded and shown to nobody. The same `client_id` gets the
-    stored decision; raises Invalid when it comes again with other words.
+    stored decision; raises Invalid when it comes again with other words, and TooFast for a new
+    turn past the conversation's limit.
     """
     with writing():
         row = locked(conversation.pk)
@@ -35,6 +37,7 @@ def post_turn(conversation: Conversation, body: TurnBody) -> Turn:
         known = row.messages.filter(author=body.author, client_id=body.client_id).first()
         if known is not None:
             return _repeated(known, body)
+        throttle.take_turn(row)
         active = (
             Session.objects.filter(conversation=row, status=SessionStatus.ACTIVE)
             .select_related("channel")

@@ -14,14 +14,23 @@ _one_writer: Final = threading.RLock()
 
 
 @contextlib.contextmanager
-def writing() -> Iterator[None]:
-    """One transaction. On SQLite the process's writers queue here, in order, not on the file.
+def queued() -> Iterator[None]:
+    """Around a single statement, which is its own transaction unless it stands in one.
 
-    Nothing slow and no provider inside it. Lock order: conversation, session, channel, and the
-    agent's counter last.
+    On SQLite the process's writers queue here, in order, not on the file.
     """
-    alone = _one_writer if connection.vendor == "sqlite" else contextlib.nullcontext()
-    with alone, transaction.atomic():
+    with _one_writer if connection.vendor == "sqlite" else contextlib.nullcontext():
+        yield
+
+
+@contextlib.contextmanager
+def writing() -> Iterator[None]:
+    """One transaction, in the queue of writers.
+
+    Nothing slow and no provider inside it. Lock order: conversation, session, bucket, channel, and
+    the agent's counter last.
+    """
+    with queued(), transaction.atomic():
         yield
 
 

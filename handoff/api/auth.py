@@ -5,21 +5,25 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from handoff.actions.tokens import note_use
-from handoff.selectors.tokens import Caller, caller_for
+from handoff.actions.admission import Knock, admit
+from handoff.selectors.tokens import Caller
 
 OPENBOT_HEADER = "x-openbot-agent-token"
 
 
 class TokenAuthentication(BaseAuthentication):
-    """`request.auth` is the Caller; raises NotAuthorised, which answers 401 in one sentence."""
+    """`request.auth` is the Caller; raises NotAuthorised, which answers 401 in one sentence, and
+    TooFast for an address that had too many of those.
+    """
 
     def authenticate(self, request: Request | HttpRequest) -> tuple[None, Caller]:
-        caller = caller_for(
-            request.headers.get("authorization", ""), request.headers.get(OPENBOT_HEADER, "")
+        knock = Knock(
+            authorization=request.headers.get("authorization", ""),
+            x_token=request.headers.get(OPENBOT_HEADER, ""),
+            remote=request.META.get("REMOTE_ADDR", ""),
+            forwarded=request.headers.get("x-forwarded-for", ""),
         )
-        note_use(caller.token_pk)
-        return None, caller
+        return None, admit(knock)
 
 
 class HasToken(BasePermission):

@@ -1,6 +1,6 @@
 """What every operation of the OpenAPI document shares, and the routes that are not DRF views."""
 
-from typing import Any
+from typing import Any, Final
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
@@ -16,8 +16,10 @@ REFUSALS = {
     404: OpenApiResponse(Problem, description="There is no such thing."),
     405: OpenApiResponse(Problem, description="Not a method of this resource."),
     413: OpenApiResponse(Problem, description="The body is too large."),
+    429: OpenApiResponse(Problem, description="Too many calls: `Retry-After` says when to call."),
     503: OpenApiResponse(Problem, description="The desk can't work now: nobody was contacted."),
 }
+OPENBOT_CALLS: Final = "/api/agent-tools/call"
 PAGE_PARAMETERS = [
     OpenApiParameter(
         "after",
@@ -42,6 +44,20 @@ def add_waiting_routes(
 ) -> dict[str, Any]:
     """The waiting routes run outside Django's handlers, so they are described here."""
     result.setdefault("paths", {}).update(_waiting())
+    return result
+
+
+def add_openbot_token(
+    result: dict[str, Any], generator: object, request: object, public: bool
+) -> dict[str, Any]:
+    """The header that a token may come in beside the usual one, at the door of OpenBot's bots."""
+    result["components"]["securitySchemes"]["openbotToken"] = {
+        "type": "apiKey",
+        "in": "header",
+        "name": "x-openbot-agent-token",
+        "description": "An agent's API token, as bots written for OpenBot send it.",
+    }
+    result["paths"][OPENBOT_CALLS]["post"]["security"].append({"openbotToken": []})
     return result
 
 
@@ -111,6 +127,7 @@ def _get(
             (401, "Not authorised."),
             (403, "Another agent's handoff."),
             (404, "There is no such handoff."),
+            (429, "Too many calls with a wrong token."),
             (503, "The desk can't work now."),
         )
     }

@@ -16,27 +16,31 @@ from handoff.contract.payloads import ToolAnswer
 from handoff.errors import (
     DeskUnavailable,
     HandoffError,
+    Invalid,
     Malformed,
     NotAuthorised,
     NotYours,
+    TooFast,
     TooLarge,
 )
-from handoff.selectors.tokens import Caller
 
 log = logging.getLogger(__name__)
 _ONLY_A_SENTENCE = (NotAuthorised, NotYours, Malformed)
+_NOTED = (NotAuthorised, NotYours, Malformed, Invalid, TooFast, TooLarge)
 
 
 def answer_for(exc: Exception, context: dict[str, Any]) -> Response:
     """The response for an exception of an API view; never re-raises, never repeats its text."""
     request: Request | None = context.get("request")
-    tool_call = getattr(context.get("view"), "is_tool_call", False)
+    view = context.get("view")
+    tool_call = getattr(view, "is_tool_call", False)
     try:
         error = _as_ours(exc)
         if error is None:
             log.error("an API view failed", exc_info=exc)
             return _fault(tool_call=tool_call)
-        _note(error, request, tool_call=tool_call)
+        if isinstance(error, _NOTED):
+            note_refusal(error, caller=getattr(view, "caller", None), tool_call=tool_call)
     except DatabaseError:
         log.exception("the database is not there")
         error = DeskUnavailable()
@@ -82,15 +86,6 @@ def _as_ours(exc: Exception) -> HandoffError | None:
         error.code = str(getattr(exc, "default_code", "error"))
         return error
     return None
-
-
-def _note(error: HandoffError, request: Request | None, *, tool_call: bool) -> None:
-    if not isinstance(error, NotAuthorised | NotYours | Malformed | TooLarge):
-        return
-    caller = None
-    if request is not None and isinstance(error, NotYours | Malformed):  # these come after auth
-        caller = request.auth if isinstance(request.auth, Caller) else None
-    note_refusal(error, caller=caller, tool_call=tool_call)
 
 
 def _fault(*, tool_call: bool) -> Response:

@@ -4,40 +4,22 @@ from django.conf import settings
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from handoff.actions import throttle
 from handoff.actions.conversations import upsert_conversation
 from handoff.actions.tickets import mint_ticket
 from handoff.actions.turns import post_turn
 from handoff.api import bodies
+from handoff.api.agentview import AgentView
 from handoff.api.openapi import PAGE_PARAMETERS, REFUSALS
 from handoff.contract import limits, turns
 from handoff.contract import payloads as shapes
 from handoff.contract.kinds import SessionStatus
 from handoff.errors import Invalid, Refused
-from handoff.models import Agent
 from handoff.selectors import channels, conversations, events, handoffs, payloads
-from handoff.selectors.tokens import Caller
 
 
-class Resource(APIView):
-    """A view for one authenticated agent."""
-
-    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
-        bodies.check_size(request)
-        super().initial(request, *args, **kwargs)
-
-    @property
-    def agent(self) -> Agent:
-        caller = self.request.auth
-        assert isinstance(caller, Caller)  # noqa: S101  (HasToken has let it in)
-        return caller.agent
-
-    def read[T: turns.Body](self, model: type[T]) -> T:
-        return bodies.parsed(model, bodies.json_object(self.request))
-
-
-class Me(Resource):
+class Me(AgentView):
     @extend_schema(operation_id="me", tags=["agent"], responses={200: shapes.MeView, **REFUSALS})
     def get(self, request: Request) -> Response:
         view = shapes.MeView(
@@ -49,12 +31,15 @@ class Me(Resource):
                 turn_text_max=limits.TURN_TEXT_MAX,
                 page_max=limits.PAGE_MAX,
                 wait_seconds_max=limits.WAIT_SECONDS_MAX,
+                handoffs_per_minute=settings.HANDOFFS_PER_MINUTE,
+                turns_per_second=settings.TURNS_PER_SECOND,
+                calls_per_minute=settings.CALLS_PER_MINUTE,
             ),
         )
         return Response(view.body())
 
 
-class Channels(Resource):
+class Channels(AgentView):
     @extend_schema(
         operation_id="list_channels",
         tags=["agent"],
@@ -64,7 +49,7 @@ class Channels(Resource):
         return Response(shapes.ChannelList(data=channels.listing(self.agent)).body())
 
 
-class Conversations(Resource):
+class Conversations(AgentView):
     @extend_schema(
         operation_id="upsert_conversation",
         tags=["conversations"],
@@ -81,7 +66,7 @@ class Conversations(Resource):
         return Response(view.body(), status=201 if created else 200)
 
 
-class OneConversation(Resource):
+class OneConversation(AgentView):
     @extend_schema(
         operation_id="get_conversation",
         tags=["conversations"],
@@ -93,7 +78,9 @@ class OneConversation(Resource):
         return Response(view.body())
 
 
-class Messages(Resource):
+class Messages(AgentView):
+    has_limits = frozenset({"POST"})
+
     @extend_schema(
         operation_id="list_messages",
         tags=["conversations"],
@@ -113,8 +100,11 @@ class Messages(Resource):
         responses={200: shapes.TurnView, 201: shapes.TurnView, **REFUSALS},
     )
     def post(self, request: Request, public_id: str) -> Response:
-        row = conversations.find(self.agent, public_id)
-        turn = post_turn(row, self.read(turns.TurnBody))
+        with throttle.counting(self.known, has_limit=True):
+            row = conversations.find(self.agent, public_id)
+            turn = post_turn(row, self.read(turns.TurnBody))
+        if turn.repeated:
+            throttle.take_call(self.known)
         row.refresh_from_db()
         opened = handoffs.open_session(row)
         session = turn.message.session
@@ -128,7 +118,7 @@ class Messages(Resource):
         return Response(view.body(), status=200 if turn.superseded else 201)
 
 
-class Tickets(Resource):
+class Tickets(AgentView):
     @extend_schema(
         operation_id="mint_ticket",
         tags=["conversations"],
@@ -143,7 +133,7 @@ class Tickets(Resource):
         return Response(ticket.body(), status=201)
 
 
-class Handoffs(Resource):
+class Handoffs(AgentView):
     @extend_schema(
         operation_id="list_handoffs",
         tags=["handoffs"],
@@ -171,7 +161,7 @@ class Handoffs(Resource):
         return Response(page.body())
 
 
-class OneHandoff(Resource):
+class OneHandoff(AgentView):
     @extend_schema(
         operation_id="get_handoff",
         tags=["handoffs"],
@@ -181,7 +171,7 @@ class OneHandoff(Resource):
         return Response(handoffs.for_agent(self.agent, public_id).body())
 
 
-class Events(Resource):
+class Events(AgentView):
     @extend_schema(
         operation_id="list_events",
         tags=["events"],

@@ -1,27 +1,31 @@
-"""`POST /api/v1/tool-calls`: the one door of the tools."""
+"""`POST /api/v1/tool-calls`, and `POST /api/agent-tools/call` for bots written for OpenBot."""
 
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from typing import Any
+
+from drf_spectacular.utils import (
+    OpenApiExample,
+    OpenApiParameter,
+    extend_schema,
+    extend_schema_view,
+)
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from handoff.actions import throttle
 from handoff.actions.calls import Arrival, call_tool
 from handoff.api import bodies
+from handoff.api.agentview import AgentView
 from handoff.api.openapi import REFUSALS
 from handoff.contract.payloads import ToolAnswer
 from handoff.contract.turns import ToolCall
 from handoff.errors import Malformed
-from handoff.selectors.tokens import Caller
 
 
-class ToolCalls(APIView):
+class ToolCalls(AgentView):
     """Runs one tool for the agent whose token it is; the answer holds a sentence for the model."""
 
     is_tool_call = True
-
-    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
-        bodies.check_size(request)
-        super().initial(request, *args, **kwargs)
+    has_limits = frozenset({"POST"})
 
     @extend_schema(
         operation_id="call_tool",
@@ -61,18 +65,31 @@ class ToolCalls(APIView):
         ],
     )
     def post(self, request: Request) -> Response:
-        value = bodies.json_object(request)
-        name = value.get("name")
-        if not isinstance(name, str) or not name.strip():
-            raise Malformed("A tool is required.")
-        call = bodies.parsed(ToolCall, {**value, "name": name.strip()})
-        caller = request.auth
-        assert isinstance(caller, Caller)  # noqa: S101  (HasToken has let it in)
-        answer = call_tool(
-            caller, Arrival(call=call, key=request.headers.get("idempotency-key", "").strip())
-        )
+        with throttle.counting(self.known, has_limit=True):
+            call = _call(bodies.json_object(request))
+        arrival = Arrival(call=call, key=request.headers.get("idempotency-key", "").strip())
+        answer = call_tool(self.known, arrival)
         view = ToolAnswer(text=answer.text, is_error=answer.is_error, result=answer.result)
         response = Response(view.body())
         if answer.replayed:
             response["Idempotent-Replayed"] = "true"
         return response
+
+
+def _call(value: dict[str, Any]) -> ToolCall:
+    """Raises Malformed without a name, and Invalid with every other problem."""
+    name = value.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise Malformed("A tool is required.")
+    return bodies.parsed(ToolCall, {**value, "name": name.strip()})
+
+
+@extend_schema_view(
+    post=extend_schema(
+        operation_id="call_tool_openbot",
+        description="The same for bots written for OpenBot: `{name, args, run}`, and the token "
+        "also as `x-openbot-agent-token`.",
+    )
+)
+class OpenBotCalls(ToolCalls):
+    """The address that bots written for OpenBot post to."""

@@ -4,10 +4,11 @@ from django.urls import path
 from drf_spectacular.views import SpectacularJSONAPIView
 
 from handoff.api import resources
-from handoff.api.tool_calls import ToolCalls
+from handoff.api.tool_calls import OpenBotCalls, ToolCalls
 
 app_name = "api"
 urlpatterns = [
+    path("agent-tools/call", OpenBotCalls.as_view(), name="openbot-calls"),
     path("v1/tool-calls", ToolCalls.as_view(), name="tool-calls"),
     path("v1/me", resources.Me.as_view(), name="me"),
     path("v1/channels", resources.Channels.as_view(), name="channels"),

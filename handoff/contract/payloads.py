@@ -202,6 +202,9 @@ class LimitsView(Shape):
     turn_text_max: int
     page_max: int
     wait_seconds_max: int
+    handoffs_per_minute: int
+    turns_per_second: int
+    calls_per_minute: int
 
 
 class MeView(Shape):

@@ -3,10 +3,10 @@
 from typing import Final
 
 from handoff import push
-from handoff.errors import NotAuthorised
+from handoff.errors import NotAuthorised, TooFast
 from handoff.realtime import frames, reading
 from handoff.realtime.door import known_caller
-from handoff.realtime.sockets import TICKET, Closed, DeskSocket
+from handoff.realtime.sockets import TICKET, TOO_FAST, Closed, DeskSocket
 from handoff.selectors import events
 from handoff.selectors.tokens import Caller
 
@@ -47,6 +47,8 @@ class AgentSocket(DeskSocket):
             return await known_caller(self.scope)
         except NotAuthorised as error:
             raise Closed(TICKET, error.sentence) from error
+        except TooFast as error:
+            raise Closed(TOO_FAST, error.sentence) from error
 
 
 def _frame(event: frames.Frame) -> frames.Frame:

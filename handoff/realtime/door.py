@@ -12,8 +12,8 @@ from django.conf import settings
 from django.db import Error as DatabaseError
 from django.http.request import split_domain_port, validate_host
 
+from handoff.actions.admission import Knock, admit
 from handoff.actions.refusals import note_refusal
-from handoff.actions.tokens import note_use
 from handoff.contract.turns import problems_of
 from handoff.errors import (
     DeskUnavailable,
@@ -21,9 +21,10 @@ from handoff.errors import (
     Invalid,
     NotAuthorised,
     NotYours,
+    TooFast,
 )
 from handoff.realtime import reading, wire
-from handoff.selectors.tokens import Caller, caller_for
+from handoff.selectors.tokens import Caller
 
 OPENBOT_HEADER = b"x-openbot-agent-token"
 
@@ -130,21 +131,17 @@ class WaitingConsumer(AsyncHttpConsumer):  # type: ignore[misc]
             body["code"] = error.code
         if error.details:
             body["details"] = error.details
-        if isinstance(error, DeskUnavailable):
+        if isinstance(error, DeskUnavailable | TooFast):
             extra.append((b"retry-after", str(error.retry_after).encode()))
         await self.reply(error.status, wire.as_json(body), extra=extra)
 
 
 async def known_caller(scope: wire.Scope) -> Caller:
-    """Who calls, from the headers of a request or a socket; raises NotAuthorised."""
-    return await reading.shared(
-        _known_caller,
-        wire.header(scope, b"authorization"),
-        wire.header(scope, OPENBOT_HEADER),
+    """Who calls, from the headers of a request or a socket; raises NotAuthorised and TooFast."""
+    knock = Knock(
+        authorization=wire.header(scope, b"authorization"),
+        x_token=wire.header(scope, OPENBOT_HEADER),
+        remote=(scope.get("client") or [""])[0],
+        forwarded=wire.header(scope, b"x-forwarded-for"),
     )
-
-
-def _known_caller(authorization: str, x_token: str) -> Caller:
-    caller = caller_for(authorization, x_token)
-    note_use(caller.token_pk)
-    return caller
+    return await reading.shared(admit, knock)

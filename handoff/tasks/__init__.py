@@ -4,7 +4,9 @@ from django.tasks import task
 
 from handoff.actions.endings import end_expired, end_idle
 from handoff.actions.reconcile import forget_keys, resolve_attempts
+from handoff.actions.refusals import write_folds
 from handoff.actions.relay import deliver_due
+from handoff.actions.throttle import forget_full
 
 
 @task
@@ -25,6 +27,12 @@ def reconcile() -> int:
     return resolve_attempts() + forget_keys()
 
 
+@task
+def tidy() -> int:
+    """Write down the refusals that were only counted, and forget callers that were slow enough."""
+    return write_folds() + forget_full()
+
+
 def run_due() -> None:
     """Enqueue the work that may be due; the worker calls it when nudged, and every few seconds."""
     deliver.enqueue()
@@ -34,3 +42,4 @@ def run_due() -> None:
 def sweep() -> None:
     """Enqueue the slow round: at start, before the desk says it is ready, and every minute."""
     reconcile.enqueue()
+    tidy.enqueue()

@@ -38,6 +38,7 @@ def assert_declared(document: dict[str, Any], path: str, method: str, reply: Rep
 def test_it_is_3_1_and_names_every_route(document: dict[str, Any]) -> None:
     assert document["openapi"].startswith("3.1")
     assert set(document["paths"]) == {
+        "/api/agent-tools/call",
         "/api/v1/tool-calls",
         "/api/v1/me",
         "/api/v1/channels",
@@ -63,8 +64,16 @@ def test_every_reference_resolves_and_every_operation_declares_its_refusals(
     assert names <= set(schemas)
     for path, operations in document["paths"].items():
         for operation in operations.values():
-            assert {"401", "503"} <= set(operation["responses"]), path
-            assert operation["security"] == [{"agentToken": []}], path
+            assert {"401", "429", "503"} <= set(operation["responses"]), path
+            assert operation["security"][0] == {"agentToken": []}, path
+
+
+def test_openbots_header_is_declared_where_its_bots_post(document: dict[str, Any]) -> None:
+    operation = document["paths"]["/api/agent-tools/call"]["post"]
+    assert operation["security"] == [{"agentToken": []}, {"openbotToken": []}]
+    scheme = document["components"]["securitySchemes"]["openbotToken"]
+    assert (scheme["type"], scheme["in"]) == ("apiKey", "header")
+    assert scheme["name"] == "x-openbot-agent-token"
 
 
 def test_real_answers_have_the_declared_shapes(

@@ -28,6 +28,11 @@ pytestmark = [pytest.mark.bench, pytest.mark.alone]
 ROUNDS: Final = 60
 SUMMARY: Final = "The visitor asks where order 1234 is; I cannot see orders."
 ACTION: Final = "Look up order 1234 and fill in its status."
+FAST: Final = {
+    "HANDOFF_HANDOFFS_PER_MINUTE": "100000",
+    "HANDOFF_CALLS_PER_MINUTE": "100000",
+}
+"""The limits are there, and cost what they cost, but nobody meets them."""
 FIELDS: Final = [
     {"name": "order_status", "type": "enum", "enum_values": ["shipped", "lost"], "required": True},
     {"name": "eta_date", "type": "date"},
@@ -91,7 +96,7 @@ def desk(tmp_path: Path, database_url: str) -> Iterator[Desk]:
     folder = tmp_path / "desk"
     folder.mkdir(mode=0o700)
     with SmtpServer() as smtp:
-        environ = {"EMAIL_URL": smtp.url, "PUBLIC_BASE_URL": "http://127.0.0.1"}
+        environ = {"EMAIL_URL": smtp.url, "PUBLIC_BASE_URL": "http://127.0.0.1", **FAST}
         manage = _manager(folder, {"DATABASE_URL": database_url, **environ})
         manage("prepare")
         token = manage("new_agent", "bench", "--json")["token"]

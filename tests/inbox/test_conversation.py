@@ -4,7 +4,7 @@ import re
 
 import pytest
 from django.test import Client
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from handoff.actions.turns import post_turn
 from handoff.contract.turns import TurnBody
@@ -66,8 +66,9 @@ def test_the_transcript_names_who_said_what_and_keeps_line_breaks(
 
 
 def test_only_the_newest_lines_are_shown_and_the_earlier_ones_are_a_link_away(
-    desk: Desk, inbox: Client
+    desk: Desk, inbox: Client, settings: Settings
 ) -> None:
+    settings.TURNS_PER_SECOND = 0
     for number in range(threads.LINES + 3):
         desk.says(f"line number {number}.", client_id=str(number))
     page = page_of(desk, inbox)

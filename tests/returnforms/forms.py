@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 
 from handoff import links
-from handoff.models import ReturnLink, Session
+from handoff.models import Bucket, ReturnLink, Session
 from tests import factories
 
 if TYPE_CHECKING:
@@ -99,10 +99,11 @@ def opened(session: Session, client: Client | None = None) -> Form:
 
 
 def fingerprint() -> str:
-    """A digest of every row of every table."""
+    """A digest of every row of every table, but for the one that only counts how fast we are."""
     digest = hashlib.sha256()
     with connection.cursor() as cursor:
-        for table in sorted(connection.introspection.table_names(cursor)):
+        tables = set(connection.introspection.table_names(cursor)) - {Bucket._meta.db_table}
+        for table in sorted(tables):
             cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
             rows = sorted(repr(row) for row in cursor.fetchall())
             digest.update(repr((table, rows)).encode())

@@ -1,0 +1,120 @@
+"""How fast a caller may be: token buckets in our own database, shared by all processes.
+
+Every verb has its limit in the settings; 0 there switches one off. Inside a transaction a take
+belongs to it: what is rolled back was not counted.
+"""
+
+import contextlib
+import datetime as dt
+import math
+from collections.abc import Iterator
+from typing import Final
+
+from django.conf import settings
+from django.db.models import DurationField, ExpressionWrapper, F
+from django.db.models.functions import Greatest, Now
+
+from handoff.actions.writing import queued
+from handoff.errors import Invalid, Malformed, NotFound, NotYours, Refused, TooFast
+from handoff.models import Agent, Bucket, Conversation, ReturnLink
+from handoff.selectors.tokens import Caller
+
+SECOND: Final = 1.0
+MINUTE: Final = 60.0
+_TRIES: Final = 5
+
+
+def take(bucket: str, *, rate: float, burst: int) -> None:
+    """Take one token; raises TooFast with the seconds until there is one again.
+
+    `rate` is tokens a second, `burst` what a full bucket holds. The database's clock decides, in
+    one conditional UPDATE: a token moves the time at which the bucket is full by 1/`rate`, and
+    that time is at most `burst` tokens ahead.
+    """
+    token = dt.timedelta(seconds=1 / rate)
+    room = token * (burst - 1)
+    for _ in range(_TRIES):
+        if _spend(bucket, token=token, room=room):
+            return
+        seconds = _seconds_to_wait(bucket, room=room)
+        if seconds is not None:
+            raise TooFast(seconds)
+        with queued():
+            Bucket.objects.bulk_create([Bucket(name=bucket, full_at=Now())], ignore_conflicts=True)
+    raise TooFast(1)  # the sweep took the row each time: a moment later it will not
+
+
+def _spend(bucket: str, *, token: dt.timedelta, room: dt.timedelta) -> bool:
+    with queued():
+        return (
+            Bucket.objects.filter(name=bucket, full_at__lte=Now() + room).update(
+                full_at=Greatest(F("full_at"), Now()) + token
+            )
+            == 1
+        )
+
+
+def _seconds_to_wait(bucket: str, *, room: dt.timedelta) -> int | None:
+    """At least 1; None when there is no such bucket, which is a full one."""
+    ahead = ExpressionWrapper(F("full_at") - Now(), output_field=DurationField())
+    found = Bucket.objects.filter(name=bucket).values_list(ahead, flat=True).first()
+    return None if found is None else max(1, math.ceil((found - room).total_seconds()))
+
+
+def forget_full() -> int:
+    """Remove the rows of buckets that are full again, which say nothing; how many."""
+    with queued():
+        return Bucket.objects.filter(full_at__lt=Now()).delete()[0]
+
+
+def take_handoff(agent: Agent) -> None:
+    """A new handoff: somebody is about to be contacted."""
+    _take(f"handoff:{agent.pk}", settings.HANDOFFS_PER_MINUTE, MINUTE)
+
+
+def take_turn(conversation: Conversation) -> None:
+    """A new turn of a conversation."""
+    _take(f"turn:{conversation.pk}", settings.TURNS_PER_SECOND, SECOND)
+
+
+def take_call(caller: Caller) -> None:
+    """Any other call: one that has no limit of its own, or came to nothing under it."""
+    _take(f"call:{caller.token_pk}", settings.CALLS_PER_MINUTE, MINUTE)
+
+
+@contextlib.contextmanager
+def counting(caller: Caller, *, has_limit: bool) -> Iterator[None]:
+    """Around a call: counts it once, and one whose verb has a limit of its own only if it fails."""
+    if not has_limit:
+        take_call(caller)
+    try:
+        yield
+    except (Invalid, Malformed, NotFound, NotYours, Refused):
+        if has_limit:
+            take_call(caller)
+        raise
+
+
+def take_refused(address: str) -> None:
+    """A call that is about to be answered by 401; `address` is hashed."""
+    _take(f"refused:{address}", settings.REFUSALS_PER_MINUTE, MINUTE)
+
+
+def take_form(link: ReturnLink) -> None:
+    """A posted return form."""
+    _take(f"form:{link.pk}", settings.FORMS_PER_MINUTE, MINUTE)
+
+
+def take_beacon(link: ReturnLink) -> None:
+    """A browser's word that somebody has the form before them."""
+    _take(f"beacon:{link.pk}", settings.FORMS_PER_MINUTE, MINUTE)
+
+
+def take_lost(address: str) -> None:
+    """An address under `/r/` that is no link of ours; `address` is hashed."""
+    _take(f"lost:{address}", settings.LOST_LINKS_PER_MINUTE, MINUTE)
+
+
+def _take(bucket: str, limit: int, seconds: float) -> None:
+    if limit > 0:
+        take(bucket, rate=limit / seconds, burst=limit)
