@@ -2,9 +2,12 @@
 
 import asyncio
 
-from django.db import DatabaseError, connection
+from django.db import Error as DatabaseError
+from django.db import connection, transaction
 
+import audit.trail
 from handoff import push
+from handoff.actions.writing import writing
 from handoff.realtime import reading
 from handoff.realtime.wire import Receive, Scope, Send, answer, as_json
 
@@ -45,12 +48,22 @@ async def _not_ready() -> str:
         return "starting"
     try:
         async with asyncio.timeout(DATABASE_SECONDS):
-            await reading.run(_ask_database)
-    except (DatabaseError, TimeoutError):
+            return await reading.shared(_what_is_broken)
+    except TimeoutError:
         return "no database"
+
+
+def _what_is_broken() -> str:
+    """ "" when the database answers and the trail takes a row, which is then taken back."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return "no database"
+    try:
+        with writing():
+            audit.trail.record("audit.probed")
+            transaction.set_rollback(True)
+    except DatabaseError:
+        return "no audit trail"
     return ""
-
-
-def _ask_database() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from cryptography.fernet import Fernet
 from django.conf import settings
 from django.core import checks
-from django.db import DatabaseError, connection
+from django.db import Error as DatabaseError
+from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 

@@ -11,7 +11,7 @@ from django.db import close_old_connections
 from handoff import push
 
 SWEEP_SECONDS = 60.0
-MAX_PAUSE_SECONDS = 30.0
+MAX_PAUSE_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
 
@@ -61,13 +61,18 @@ class Worker(threading.Thread):
     def _turn(self) -> None:
         close_old_connections()
         try:
-            if time.monotonic() >= self._next_sweep:
-                self._sweep()
-                self._next_sweep = time.monotonic() + SWEEP_SECONDS
-                self._when_swept()
-            self._run_due()
+            try:
+                self._sweep_if_due()
+            finally:  # what is due must not wait for a sweep that fails each time
+                self._run_due()
         finally:
             close_old_connections()
+
+    def _sweep_if_due(self) -> None:
+        if time.monotonic() >= self._next_sweep:
+            self._sweep()
+            self._next_sweep = time.monotonic() + SWEEP_SECONDS
+            self._when_swept()
 
     def _pause(self, seconds: float) -> None:
         end = time.monotonic() + seconds

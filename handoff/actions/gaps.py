@@ -9,30 +9,35 @@ from handoff.errors import DeskUnavailable, OutcomeUnrecorded
 from handoff.selectors.tokens import Caller
 
 
+def note_failed_call(reason: str, *, caller: Caller | None, tool: str) -> None:
+    """`tool.call_failed` about a call whose answer is certain already, so it never raises."""
+    try:
+        with writing():
+            audit.trail.record(
+                "tool.call_failed",
+                actor=f"agent:{caller.agent.name}" if caller else "",
+                agent=caller.agent.name if caller else "",
+                token=caller.token if caller else "",
+                tool=tool,
+                reason=reason,
+            )
+    except DatabaseError as problem:
+        keep_gap(reason, problem, caller=caller, tool=tool)
+
+
 def note_unavailable(
     error: DeskUnavailable | OutcomeUnrecorded, *, caller: Caller | None, tool: str
 ) -> None:
-    """The trace of a tool call that was answered 503: on the trail, in an outage in the spool.
+    """The trace of a tool call that is answered 503: on the trail, in an outage in the spool.
 
     Never raises.
     """
     cause = error.__cause__
-    if not isinstance(cause, DatabaseError):
-        try:
-            with writing():
-                audit.trail.record(
-                    "tool.call_failed",
-                    actor=f"agent:{caller.agent.name}" if caller else "",
-                    agent=caller.agent.name if caller else "",
-                    token=caller.token if caller else "",
-                    tool=tool,
-                    reason=error.code,
-                )
-        except DatabaseError as problem:
-            cause = problem
-        else:
-            return
-    keep_gap(error.code, cause, caller=caller, tool=tool, attempt=getattr(error, "attempt", ""))
+    if isinstance(cause, DatabaseError):
+        attempt = error.attempt if isinstance(error, OutcomeUnrecorded) else ""
+        keep_gap(error.code, cause, caller=caller, tool=tool, attempt=attempt)
+    else:
+        note_failed_call(error.code, caller=caller, tool=tool)
 
 
 def keep_gap(
@@ -41,7 +46,6 @@ def keep_gap(
     *,
     caller: Caller | None = None,
     tool: str = "",
-    session: str = "",
     attempt: str = "",
 ) -> None:
     """Keep what the trail should say and cannot. Never raises."""
@@ -51,7 +55,6 @@ def keep_gap(
         agent=caller.agent.name if caller else "",
         token=caller.token if caller else "",
         tool=tool,
-        session=session,
         attempt=attempt,
     )
 

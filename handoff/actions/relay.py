@@ -9,6 +9,7 @@ from django.db.models import F, Min, Q
 from django.db.models.functions import Now
 
 import audit.trail
+from handoff import push
 from handoff.actions.channels import note_failure, note_success, open_transport
 from handoff.actions.events import emit
 from handoff.actions.release import lock
@@ -36,10 +37,11 @@ def deliver_due() -> int:
     """Send every delivery that is due now; returns how many were tried.
 
     Only the oldest waiting row of a session is taken, so lines arrive in the order they were
-    written; a row that may have arrived is not sent again.
+    written; a row that may have arrived is not sent again. A process that stops begins no further
+    one, so that it leaves no lease behind.
     """
     tried = 0
-    while (pk := _claim()) is not None:
+    while not push.stopping and (pk := _claim()) is not None:
         _deliver(pk)
         tried += 1
     return tried

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Iterable
 
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import Error as DatabaseError
 
 from handoff import push
 from handoff.realtime import reading

@@ -1,12 +1,15 @@
 """What runs in the background, as `django.tasks`. Due rows are the truth; a task only runs soon."""
 
-from django.tasks import task
+from django.tasks import Task, TaskResultStatus, task
 
 from handoff.actions.endings import end_expired, end_idle
+from handoff.actions.gaps import settle_gaps
 from handoff.actions.reconcile import forget_keys, resolve_attempts
-from handoff.actions.refusals import write_folds
 from handoff.actions.relay import deliver_due
-from handoff.actions.throttle import forget_full
+
+
+class Unfinished(Exception):
+    """Background work failed; the log of django.tasks says how. It is due until it succeeds."""
 
 
 @task
@@ -28,18 +31,26 @@ def reconcile() -> int:
 
 
 @task
-def tidy() -> int:
-    """Write down the refusals that were only counted, and forget callers that were slow enough."""
-    return write_folds() + forget_full()
+def settle() -> int:
+    """Put what an outage kept off the trail on the trail."""
+    return settle_gaps()
 
 
 def run_due() -> None:
     """Enqueue the work that may be due; the worker calls it when nudged, and every few seconds."""
-    deliver.enqueue()
-    keep_clocks.enqueue()
+    _enqueue(deliver, keep_clocks)
 
 
 def sweep() -> None:
     """Enqueue the slow round: at start, before the desk says it is ready, and every minute."""
-    reconcile.enqueue()
-    tidy.enqueue()
+    _enqueue(reconcile, settle)
+
+
+def _enqueue(*work: "Task[[], int]") -> None:
+    """Each of them, whatever became of the one before; raises Unfinished at the end.
+
+    A backend that runs a task at once keeps what it raised to itself and to the log.
+    """
+    failed = [task.name for task in work if task.enqueue().status == TaskResultStatus.FAILED]
+    if failed:
+        raise Unfinished(", ".join(failed))

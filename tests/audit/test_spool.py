@@ -30,6 +30,16 @@ def _writing() -> Iterator[None]:
         yield
 
 
+class _Refused(contextlib.AbstractContextManager[None]):
+    """A transaction that cannot begin."""
+
+    def __enter__(self) -> None:
+        raise DatabaseError
+
+    def __exit__(self, *problem: object) -> None:
+        return None
+
+
 class _Killed(BaseException):
     """Stands for the end of the process."""
 
@@ -116,14 +126,9 @@ def test_a_file_whose_rows_are_all_there_is_only_removed(
 def test_while_the_trail_takes_nothing_the_lines_stay(folder: Path) -> None:
     spool.keep("one")
 
-    @contextlib.contextmanager
-    def refused() -> Iterator[None]:
-        raise DatabaseError("no")
-        yield
-
     for _ in range(2):
         with pytest.raises(DatabaseError):
-            spool.settle(refused)
+            spool.settle(_Refused)
         spool.keep("another")
     assert spool.settle(_writing) == 3
     assert len(_gaps()) == 3
