@@ -11,3 +11,5 @@ urlpatterns = [
     path("inbox/", include("handoff.inbox.urls")),
     path(f"{settings.ADMIN_PATH}/", admin.site.urls),
 ]
+
+handler500 = "config.outage.answer"

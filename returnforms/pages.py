@@ -75,7 +75,7 @@ def received(request: HttpRequest, page: ReturnPage, sent: Sent) -> HttpResponse
     """The confirmation, or for entries that came second: who was first, and the entries to copy."""
     if sent.kind == SubmissionKind.AMENDMENT:
         lines = [(line.title, line.text) for line in sent.lines if line.text]
-        copy = _copy(lines, note=sent.note, answered_by=sent.answered_by)
+        copy = copied(lines, note=sent.note, answered_by=sent.answered_by)
         context = {"page": page, "sent": sent, "kept": True, "copy": copy}
         return render(request, "returnforms/answered.html", context)
     return render(request, "returnforms/confirmation.html", {"page": page, "sent": sent})
@@ -99,10 +99,11 @@ def ended(request: HttpRequest, page: ReturnPage, *, posted: Posted | None = Non
 def _posted(page: ReturnPage, posted: Posted) -> str:
     titles = {field.name: field.title for field in page.fields}
     lines = [(titles.get(name, name), text) for name, text in posted.entries.items() if text]
-    return _copy(lines, note=posted.note, answered_by=posted.answered_by)
+    return copied(lines, note=posted.note, answered_by=posted.answered_by)
 
 
-def _copy(lines: list[tuple[str, str]], *, note: str, answered_by: str) -> str:
+def copied(lines: list[tuple[str, str]], *, note: str, answered_by: str) -> str:
+    """What was typed, as one text: a line for each pair of title and entry."""
     extra = ((gettext("Note"), note), (gettext("Name"), answered_by))
     told = [*lines, *(line for line in extra if line[1])]
     return "\n".join(f"{title}: {text}" for title, text in told)

@@ -24,6 +24,7 @@ from handoff.selectors import returnpages
 from handoff.selectors.returnpages import ReturnPage, Stage
 from returnforms import pages
 from returnforms.form import Checked, Posted, blank, check, read, to_send
+from returnforms.outage import survived
 from returnforms.pages import Place
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,7 @@ _HAS_FORM = frozenset({Stage.OPEN, Stage.CLOSED})
 
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
+@survived
 def return_form(request: HttpRequest, token: str) -> HttpResponse:
     """The form behind a signed link: whoever holds the link may answer, with no cookie."""
     found = returnpages.find(token)
@@ -77,6 +79,7 @@ def opened(request: HttpRequest, token: str) -> HttpResponse:
     return HttpResponse(status=204)
 
 
+@survived
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def owner_form(request: HttpRequest, session_id: str) -> HttpResponse:
