@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from a2wsgi import WSGIMiddleware
 
+from audit import spool
 from handoff.contract.answers import DESK_FAULT
 from handoff.errors import DeskUnavailable, TooLarge
 from handoff.realtime.wire import TEXT, Message, Receive, Scope, Send, answer, as_json
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 MACHINE_DOORS = ("/api/", "/mcp", "/hooks/")
+TOOL_DOORS = frozenset({"/api/v1/tool-calls", "/api/agent-tools/call"})
 PATIENCE_SECONDS = 2.0
 
 _under_way: set[asyncio.Task[None]] = set()
@@ -163,6 +165,8 @@ async def _refuse_busy(scope: Scope, send: Send) -> None:
     if _for_program(scope):
         body = as_json({"error": problem.sentence, "code": problem.code})
         await answer(send, problem.status, body, extra=retry)
+        if scope["path"] in TOOL_DOORS:  # a disk may be slow: not on the loop
+            await asyncio.get_running_loop().run_in_executor(None, spool.keep, "no_thread")
     else:
         words = b"The desk is busy just now. Nothing was lost or sent; please try again shortly.\n"
         await answer(send, problem.status, words, kind=TEXT, extra=retry)

@@ -10,7 +10,7 @@ from django.conf import settings
 
 import audit.trail
 from handoff import links
-from handoff.actions import throttle
+from handoff.actions import gaps, throttle
 from handoff.actions.arguments import invalid
 from handoff.actions.ask import ask_a_person
 from handoff.actions.conversations import upsert_conversation
@@ -70,15 +70,7 @@ def call_tool(caller: Caller, arrival: Arrival) -> Answer:
         with writing():
             _reject(caller, call, refusal)
     if answer.is_error and answer.result.get("code") in ("dispatch_failed", "dispatch_unknown"):
-        with writing():
-            audit.trail.record(
-                "tool.call_failed",
-                actor=f"agent:{caller.agent.name}",
-                agent=caller.agent.name,
-                token=caller.token,
-                tool=call.name,
-                reason=answer.result["code"],
-            )
+        gaps.note_failed_call(answer.result["code"], caller=caller, tool=call.name)
     return answer
 
 

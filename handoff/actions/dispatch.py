@@ -175,7 +175,7 @@ def record_outcome(attempt_pk: int, sent: Sent) -> bool:
         else:
             note_failure(session.channel, error)
         if not resolved:
-            if sent.heard:
+            if sent.heard and attempt.status != sent.status:  # else our own first try was written
                 _trail(session, attempt, "handoff.delivery_changed", sent)
             return False
         moved = _advance(session, sent.status)

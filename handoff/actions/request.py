@@ -3,10 +3,11 @@
 import datetime as dt
 import logging
 import time
+from typing import Final
 
 from django.conf import settings
 from django.db import Error as DatabaseError
-from django.db import IntegrityError
+from django.db import IntegrityError, InterfaceError, OperationalError, close_old_connections
 from django.db.models.functions import Now
 
 from handoff.actions import dispatch, repeats, throttle
@@ -33,6 +34,8 @@ from handoff.selectors.tokens import Caller
 from handoff.transports import transport_class
 
 log = logging.getLogger(__name__)
+OUTCOME_SECONDS: Final = 5.0
+OUTCOME_PAUSE: Final = 0.5
 
 
 def hand_over(caller: Caller, intent: Intent, *, started: float) -> Answer:
@@ -67,12 +70,31 @@ def _contact(caller: Caller, intent: Intent, *, started: float) -> Answer:
     if made.attempt is None or sent is None:
         return _answer(made)
     try:
-        dispatch.record_outcome(made.attempt.pk, sent)
+        _record(made.attempt, sent, until=started + settings.CALL_SECONDS - 1)
     except DatabaseError as error:
         if sent.status == AttemptStatus.REFUSED:
             raise DeskUnavailable from error
-        raise OutcomeUnrecorded from error
+        raise OutcomeUnrecorded(made.attempt.public_id) from error
     return _answer(made)
+
+
+def _record(attempt: Attempt, sent: dispatch.Sent, *, until: float) -> None:
+    """Write the outcome; again for some seconds where the database was lost.
+
+    One that restarts is back within them, and a person who was reached is then not denied.
+    Raises the database's error.
+    """
+    until = min(until, time.monotonic() + OUTCOME_SECONDS)
+    while True:
+        try:
+            dispatch.record_outcome(attempt.pk, sent)
+        except (OperationalError, InterfaceError):
+            if time.monotonic() + OUTCOME_PAUSE > until:
+                raise
+            time.sleep(OUTCOME_PAUSE)
+            close_old_connections()
+        else:
+            return
 
 
 def _answer(made: Made) -> Answer:

@@ -5,11 +5,13 @@ import logging
 from typing import Any
 
 from django.db import Error as DatabaseError
+from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from handoff.actions.gaps import note_unavailable
 from handoff.actions.refusals import note_refusal
 from handoff.contract import answers
 from handoff.contract.payloads import ToolAnswer
@@ -20,6 +22,7 @@ from handoff.errors import (
     Malformed,
     NotAuthorised,
     NotYours,
+    OutcomeUnrecorded,
     TooFast,
     TooLarge,
 )
@@ -41,9 +44,11 @@ def answer_for(exc: Exception, context: dict[str, Any]) -> Response:
             return _fault(tool_call=tool_call)
         if isinstance(error, _NOTED):
             note_refusal(error, caller=getattr(view, "caller", None), tool_call=tool_call)
-    except DatabaseError:
-        log.exception("the database is not there")
-        error = DeskUnavailable()
+    except DatabaseError as problem:
+        error = _unavailable(problem)
+    if tool_call and isinstance(error, DeskUnavailable | OutcomeUnrecorded):
+        caller, tool = getattr(view, "caller", None), getattr(view, "tool", "")
+        note_unavailable(error, caller=caller, tool=tool)
     return render(error, request)
 
 
@@ -76,8 +81,7 @@ def _as_ours(exc: Exception) -> HandoffError | None:
     if isinstance(exc, HandoffError):
         return exc
     if isinstance(exc, DatabaseError):
-        log.error("the database is not there", exc_info=exc)
-        return DeskUnavailable()
+        return _unavailable(exc)
     if isinstance(exc, Http404):
         exc = exceptions.NotFound()
     if isinstance(exc, exceptions.APIException):
@@ -86,6 +90,15 @@ def _as_ours(exc: Exception) -> HandoffError | None:
         error.code = str(getattr(exc, "default_code", "error"))
         return error
     return None
+
+
+def _unavailable(problem: DatabaseError) -> DeskUnavailable:
+    """The refusal of a call that met an outage. A lost connection needs no traceback."""
+    lost = isinstance(problem, OperationalError | InterfaceError)
+    log.error("the database refuses: %s", problem, exc_info=None if lost else problem)
+    error = DeskUnavailable()
+    error.__cause__ = problem
+    return error
 
 
 def _fault(*, tool_call: bool) -> Response:

@@ -25,6 +25,8 @@ class ToolCalls(AgentView):
     """Runs one tool for the agent whose token it is; the answer holds a sentence for the model."""
 
     is_tool_call = True
+    tool = ""
+    """The name of the called tool, once it was read."""
     has_limits = frozenset({"POST"})
 
     @extend_schema(
@@ -67,6 +69,7 @@ class ToolCalls(AgentView):
     def post(self, request: Request) -> Response:
         with throttle.counting(self.known, has_limit=True):
             call = _call(bodies.json_object(request))
+        self.tool = call.name
         arrival = Arrival(call=call, key=request.headers.get("idempotency-key", "").strip())
         answer = call_tool(self.known, arrival)
         view = ToolAnswer(text=answer.text, is_error=answer.is_error, result=answer.result)

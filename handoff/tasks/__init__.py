@@ -5,7 +5,9 @@ from django.tasks import Task, TaskResultStatus, task
 from handoff.actions.endings import end_expired, end_idle
 from handoff.actions.gaps import settle_gaps
 from handoff.actions.reconcile import forget_keys, resolve_attempts
+from handoff.actions.refusals import write_folds
 from handoff.actions.relay import deliver_due
+from handoff.actions.throttle import forget_full
 
 
 class Unfinished(Exception):
@@ -36,6 +38,12 @@ def settle() -> int:
     return settle_gaps()
 
 
+@task
+def tidy() -> int:
+    """Write down the refusals that were only counted, and forget callers that were slow enough."""
+    return write_folds() + forget_full()
+
+
 def run_due() -> None:
     """Enqueue the work that may be due; the worker calls it when nudged, and every few seconds."""
     _enqueue(deliver, keep_clocks)
@@ -43,7 +51,7 @@ def run_due() -> None:
 
 def sweep() -> None:
     """Enqueue the slow round: at start, before the desk says it is ready, and every minute."""
-    _enqueue(reconcile, settle)
+    _enqueue(reconcile, settle, tidy)
 
 
 def _enqueue(*work: "Task[[], int]") -> None:
