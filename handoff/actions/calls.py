@@ -16,7 +16,7 @@ from handoff.actions.ask import ask_a_person
 from handoff.actions.conversations import upsert_conversation
 from handoff.actions.endings import cancel
 from handoff.actions.repeats import Intent
-from handoff.actions.request import contact_limit, hand_over
+from handoff.actions.request import answer_earlier, contact_limit, hand_over
 from handoff.actions.writing import writing
 from handoff.contract import answers, limits, text
 from handoff.contract.answers import Answer
@@ -116,30 +116,28 @@ def _request(caller: Caller, arrival: Arrival, conversation: Conversation | None
             ]
         )
     request = _parsed(caller.agent, call)
-    channel = _channel(caller.agent, request.channel_id)
-    if not settings.PUBLIC_BASE_URL:
-        raise Refused(
-            "no_public_url",
-            "The desk has no public address configured, so no return link can be made. "
-            "Nobody was asked.",
-        )
     place = conversation.public_id if conversation else ""
     request_hash = links.digest(f"{place} {canonical(call.args)}")
     key = f"key:{arrival.key}" if arrival.key else ""
     if not key and call.run:
         key = f"run:{call.run}:{request_hash}"
-    answer = hand_over(
-        caller,
-        Intent(
-            request=request,
-            channel=channel,
-            conversation=conversation,
-            run=call.run or "",
-            key=key,
-            request_hash=request_hash,
-        ),
-        started=arrival.started,
+    intent = Intent(
+        request=request,
+        conversation=conversation,
+        run=call.run or "",
+        key=key,
+        request_hash=request_hash,
     )
+    answer = answer_earlier(caller.agent, intent)
+    if answer is None:
+        channel = _channel(caller.agent, request.channel_id)
+        if not settings.PUBLIC_BASE_URL:
+            raise Refused(
+                "no_public_url",
+                "The desk has no public address configured, so no return link can be made. "
+                "Nobody was asked.",
+            )
+        answer = hand_over(caller, intent, channel, started=arrival.started)
     if answer.replayed or answer.result.get("already"):
         throttle.take_call(caller)  # a repeat is no new handoff
     return answer

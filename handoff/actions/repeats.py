@@ -8,7 +8,7 @@ from typing import Final
 from handoff.contract.kinds import OPEN, SessionStatus
 from handoff.contract.request import HandoffRequest
 from handoff.errors import Refused
-from handoff.models import Agent, Attempt, Channel, Conversation, IdempotencyRecord, Session
+from handoff.models import Agent, Attempt, Conversation, IdempotencyRecord, Session
 from handoff.selectors import payloads, toolanswers
 
 STILL_RUNNING_SECONDS: Final = 5.0
@@ -23,7 +23,6 @@ class Intent:
     """One checked request with where it belongs and what makes a repeat of it a repeat."""
 
     request: HandoffRequest
-    channel: Channel
     conversation: Conversation | None
     run: str
     key: str
@@ -92,7 +91,7 @@ def known(agent: Agent, intent: Intent) -> Made | None:
 
 
 def _second(opened: Session, intent: Intent) -> Made:
-    if opened.channel_id == intent.channel.pk:
+    if opened.channel_id == intent.request.channel_id:
         return Made(opened, None, already=True)
     raise Refused(
         "handoff_already_open",

@@ -38,19 +38,22 @@ OUTCOME_SECONDS: Final = 5.0
 OUTCOME_PAUSE: Final = 0.5
 
 
-def hand_over(caller: Caller, intent: Intent, *, started: float) -> Answer:
+def answer_earlier(agent: Agent, intent: Intent) -> Answer | None:
+    """The answer of an earlier call that this one repeats, whatever became of its channel since."""
+    made = repeats.earlier(agent, intent)
+    return _answer(made) if made else None
+
+
+def hand_over(caller: Caller, intent: Intent, channel: Channel, *, started: float) -> Answer:
     """Contact the channel's recipient and answer with what is true about that.
 
     `started` is the `time.monotonic()` of the call's arrival: the whole call has a deadline.
     Raises Refused, DeskUnavailable (nobody was contacted) and OutcomeUnrecorded.
     """
-    made = repeats.earlier(caller.agent, intent)
-    if made is None and transport_class(intent.channel.kind).in_database:
-        made = _write_intent(caller, intent)
-    if made is not None:
-        return _answer(made)
+    if transport_class(channel.kind).in_database:
+        return _answer(_write_intent(caller, intent, channel))
     try:
-        return _contact(caller, intent, started=started)
+        return _contact(caller, intent, channel, started=started)
     except dispatch.NoPlace:
         made = repeats.wait_for_earlier(caller.agent, intent)
         if made is None:
@@ -58,12 +61,12 @@ def hand_over(caller: Caller, intent: Intent, *, started: float) -> Answer:
         return _answer(made)
 
 
-def _contact(caller: Caller, intent: Intent, *, started: float) -> Answer:
+def _contact(caller: Caller, intent: Intent, channel: Channel, *, started: float) -> Answer:
     deadline = min(
         time.monotonic() + settings.DISPATCH_SECONDS, started + settings.CALL_SECONDS - 1
     )
     with dispatch.slot() as taken:
-        made = _write_intent(caller, intent)
+        made = _write_intent(caller, intent, channel)
         sent = (
             dispatch.dispatch(made.attempt.pk, taken, deadline=deadline) if made.attempt else None
         )
@@ -109,11 +112,11 @@ def _answer(made: Made) -> Answer:
         return answers.desk_fault()
 
 
-def _write_intent(caller: Caller, intent: Intent) -> Made:
+def _write_intent(caller: Caller, intent: Intent, channel: Channel) -> Made:
     made: Made | None = None
     try:
         with writing():
-            made = _intent(caller, intent)
+            made = _intent(caller, intent, channel)
     except IntegrityError:
         # A twin with the same key committed between our look and our insert: it answers for us.
         twin = repeats.known(caller.agent, intent)
@@ -128,13 +131,13 @@ def _write_intent(caller: Caller, intent: Intent) -> Made:
     return made
 
 
-def _intent(caller: Caller, intent: Intent) -> Made:
+def _intent(caller: Caller, intent: Intent, channel: Channel) -> Made:
     conversation = locked(intent.conversation.pk) if intent.conversation else None
     found = repeats.earlier(caller.agent, intent)
     if found is not None:
         return found
     throttle.take_handoff(caller.agent)
-    channel = Channel.objects.select_for_update(no_key=True).get(pk=intent.channel.pk)
+    channel = Channel.objects.select_for_update(no_key=True).get(pk=channel.pk)
     _check_contact_limit(channel)
     session = _new_session(caller.agent, conversation, channel, intent)
     attempt = Attempt.objects.create(session=session)

@@ -131,6 +131,21 @@ def test_the_same_key_contacts_once(
     refused(other, "idempotency_reused")
 
 
+def test_a_repeat_is_answered_whatever_became_of_its_channel(
+    desk: Desk, agent: Agent, conversation: Conversation
+) -> None:
+    channel = factories.inbox_channel(agent, contact_limit_per_hour=1)
+    key = {"Idempotency-Key": "k-1"}
+    args = factories.arguments(channel)
+    first = desk.call("handoff_request", args, conversation=conversation, headers=key)
+    assert desk.call("handoff_request", args, conversation=conversation, headers=key) == first
+    open_again = desk.call("handoff_request", args, conversation=conversation)
+    assert open_again["result"] == {**first["result"], "already": True}
+
+    Channel.objects.update(enabled=False)
+    assert desk.call("handoff_request", args, conversation=conversation, headers=key) == first
+
+
 def test_a_null_optional_argument_makes_no_other_request(desk: Desk, inbox: Channel) -> None:
     key = {"Idempotency-Key": "k-1"}
     first = desk.call("handoff_request", factories.arguments(inbox), headers=key)
