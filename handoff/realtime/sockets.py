@@ -1,6 +1,7 @@
 """The base of the three sockets: gate, push, heartbeat, refusals (contract.md section 7)."""
 
 import asyncio
+import contextlib
 import functools
 import json
 import logging
@@ -9,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
 
+from autobahn.exception import Disconnected
 from channels.generic.websocket import AsyncWebsocketConsumer
 from channels.security.websocket import OriginValidator
 from django.conf import settings
@@ -80,7 +82,9 @@ class DeskSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.say(frames.ephemeral("hello", hello, conversation=self.conversation))
 
     async def say(self, frame: frames.Frame) -> None:
-        await self.send(text_data=json.dumps(frame, ensure_ascii=False, separators=(",", ":")))
+        """Send one frame; to a client who has just left, nothing."""
+        with contextlib.suppress(Disconnected):  # `disconnect` is on its way
+            await self.send(text_data=json.dumps(frame, ensure_ascii=False, separators=(",", ":")))
 
     async def complain(self, code: str, sentence: str) -> None:
         """Refuse one frame; the socket stays open."""
