@@ -49,14 +49,13 @@ def return_form(request: HttpRequest, token: str) -> HttpResponse:
     entered = _entered(request, page, place)
     if isinstance(entered, HttpResponse):
         return entered
+    by_person = page.stage in _HAS_FORM and not entered.checked.untouched
     try:
-        throttle.take_form(link)
+        answer.note_posted(link, by_person=by_person)
     except TooFast as too_fast:
         return pages.too_fast(
             request, too_fast.retry_after, page=page, posted=entered.posted, place=place
         )
-    if page.stage in _HAS_FORM and not entered.checked.untouched:
-        answer.note_opened(link)
     if not _may_go(page, entered):
         return _not_sent(request, page, entered, place)
     return _send(request, link, entered, place, actor="recipient")

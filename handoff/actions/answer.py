@@ -7,6 +7,7 @@ from enum import StrEnum
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from handoff.actions import throttle
 from handoff.actions.events import emit
 from handoff.actions.release import Ending, end, end_late, lock
 from handoff.actions.trail import note
@@ -97,6 +98,14 @@ def _keep(session: Session, link: ReturnLink, form: FormEntries, kind: Submissio
         note=form.note,
         answered_by=form.answered_by,
     )
+
+
+def note_posted(link: ReturnLink, *, by_person: bool) -> None:
+    """A form was posted; raises TooFast past the link's limit. A person has it open, then."""
+    with writing():
+        throttle.take_form(link)
+        if by_person:
+            note_opened(link)
 
 
 def note_opened(link: ReturnLink) -> None:

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from django.conf import settings
+from django.db import IntegrityError
 from django.db.models import DurationField, ExpressionWrapper, F
 from django.db.models.functions import Greatest, Now
 
-from handoff.actions.writing import queued
+from handoff.actions.writing import queued, writing
 from handoff.errors import Invalid, Malformed, NotFound, NotYours, Refused, TooFast
 from handoff.models import Agent, Bucket, Conversation, ReturnLink
 from handoff.selectors.tokens import Caller
@@ -39,8 +40,8 @@ def take(bucket: str, *, rate: float, burst: int) -> None:
         seconds = _seconds_to_wait(bucket, room=room)
         if seconds is not None:
             raise TooFast(seconds)
-        with queued():
-            Bucket.objects.bulk_create([Bucket(name=bucket, full_at=Now())], ignore_conflicts=True)
+        if _begin(bucket, token=token):
+            return
     raise TooFast(1)  # the sweep took the row each time: a moment later it will not
 
 
@@ -52,6 +53,16 @@ def _spend(bucket: str, *, token: dt.timedelta, room: dt.timedelta) -> bool:
             )
             == 1
         )
+
+
+def _begin(bucket: str, *, token: dt.timedelta) -> bool:
+    """Take the first token of a full bucket; False when somebody else was first."""
+    try:
+        with writing():
+            Bucket.objects.create(name=bucket, full_at=Now() + token)
+    except IntegrityError:
+        return False
+    return True
 
 
 def _seconds_to_wait(bucket: str, *, room: dt.timedelta) -> int | None:
