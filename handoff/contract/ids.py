@@ -10,10 +10,18 @@ MESSAGE: Final = "m_"
 SESSION: Final = "hs_"
 ATTEMPT: Final = "he_"
 RELEASE_TOKEN: Final = re.compile(r"h7[a-z2-7]{16}")
+_PUBLIC: Final = re.compile(r"(c|m|hs|he)_[a-z2-7]{26}")
 
 
 def _base32(size: int) -> str:
     return base64.b32encode(secrets.token_bytes(size)).decode("ascii").rstrip("=").lower()
+
+
+def is_public(text: str) -> bool:
+    """May this text be an id of ours? What isn't need not, and at times cannot, be looked for: a
+    NUL in it is an error to PostgreSQL.
+    """
+    return _PUBLIC.fullmatch(text) is not None
 
 
 def conversation_id() -> str:

@@ -13,7 +13,7 @@ def find(agent: Agent, public_id: str) -> Conversation:
     """The agent's own conversation; NotYours for another agent's, NotFound for none."""
     row = (
         Conversation.objects.select_related("agent").filter(public_id=public_id).first()
-        if public_id.startswith(ids.CONVERSATION)
+        if ids.is_public(public_id)
         else None
     )
     if row is None:

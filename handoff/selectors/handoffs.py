@@ -1,5 +1,6 @@
 """Sessions as their agent finds them."""
 
+from handoff.contract import ids
 from handoff.contract import payloads as shapes
 from handoff.contract.kinds import OPEN, SessionStatus
 from handoff.errors import NotFound, NotYours
@@ -9,7 +10,8 @@ from handoff.selectors import payloads
 
 def find(agent: Agent, public_id: str) -> Session:
     """The agent's own session; NotYours for another agent's, NotFound for none."""
-    session = payloads.sessions().filter(public_id=public_id).first()
+    rows = payloads.sessions().filter(public_id=public_id)
+    session = rows.first() if ids.is_public(public_id) else None
     if session is None:
         raise NotFound("There is no such handoff.")
     if session.agent_id != agent.pk:

@@ -24,6 +24,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce, Now
 
+from handoff.contract import ids
 from handoff.contract.kinds import SessionStatus, Urgency
 from handoff.contract.text import visible
 from handoff.models import Agent, Message, ReturnLink, Session
@@ -141,7 +142,8 @@ def sessions_of(owner_pk: int) -> QuerySet[Session]:
 
 def session_of(owner_pk: int, public_id: str) -> Session | None:
     """The owner's handoff by its public id; None for another's and for none."""
-    return sessions_of(owner_pk).filter(public_id=public_id).first()
+    rows = sessions_of(owner_pk).filter(public_id=public_id)
+    return rows.first() if ids.is_public(public_id) else None
 
 
 def overview(owner_pk: int, *, search: str = "") -> Overview:

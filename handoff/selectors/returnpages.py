@@ -7,6 +7,7 @@ from enum import StrEnum
 from django.db.models.functions import Now
 
 from handoff import links
+from handoff.contract import ids
 from handoff.contract.fields import ReturnField
 from handoff.contract.kinds import AttemptStatus, FieldType, ReleaseKind, SessionStatus, Urgency
 from handoff.contract.literals import as_text, plain_number
@@ -104,7 +105,8 @@ def owned(public_id: str, *, user_pk: int) -> ReturnPage | None:
 
     Open as long as any of its links is: an owner's own link is minted when the form is sent.
     """
-    session = payloads.sessions().filter(public_id=public_id, agent__owners=user_pk).first()
+    rows = payloads.sessions().filter(public_id=public_id, agent__owners=user_pk)
+    session = rows.first() if ids.is_public(public_id) else None
     if session is None:
         return None
     until = payloads.return_until(session)

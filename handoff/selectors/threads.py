@@ -4,6 +4,7 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Final
 
+from handoff.contract import ids
 from handoff.contract.kinds import OPEN, Author, SessionStatus
 from handoff.contract.text import visible
 from handoff.models import Agent, Conversation, Message, Session
@@ -100,11 +101,10 @@ def of_conversation(owner_pk: int, public_id: str, *, before: int | None = None)
 
     None for another owner's conversation and for none.
     """
-    row = (
-        Conversation.objects.select_related("agent")
-        .filter(agent__in=Agent.objects.filter(owners=owner_pk), public_id=public_id)
-        .first()
+    rows = Conversation.objects.select_related("agent").filter(
+        agent__in=Agent.objects.filter(owners=owner_pk), public_id=public_id
     )
+    row = rows.first() if ids.is_public(public_id) else None
     if row is None:
         return None
     sessions = list(inboxes.sessions_of(owner_pk).filter(conversation=row)[:HANDOFFS])
