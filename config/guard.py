@@ -8,6 +8,7 @@ a2wsgi does the crossing; this guards it (measured faults, each with a test):
   for somebody to take its answer; a view runs to its end, and what it says to a client who has
   left is dropped;
 - a header with an underscore is dropped, since WSGI cannot tell it from one with a hyphen;
+- a content type that Django cannot read is answered: it raises before its own handlers begin;
 - whoever waits too long for a free thread is told so, and the view is then never begun.
 """
 
@@ -19,6 +20,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from a2wsgi import WSGIMiddleware
+from django.core.exceptions import BadRequest
 
 from audit import spool
 from handoff.contract.answers import DESK_FAULT
@@ -120,6 +122,9 @@ class _BegunOnce:
         if _turn.get().begin():
             try:
                 return self.app(environ, start_response)
+            except BadRequest:
+                start_response("400 Bad Request", [("Content-Type", "application/json")])
+                return [as_json({"error": "The content type can't be read.", "code": "malformed"})]
             except (asyncio.CancelledError, GeneratorExit):
                 # the crossing would take it for its own end, and the client would hear nothing
                 log.exception("a view was told to stop")

@@ -87,6 +87,13 @@ class Invalid(HandoffError):
     code = "invalid_arguments"
 
 
+class Reused(HandoffError):
+    """A key of the caller's own that it used before, for something else."""
+
+    status = 409
+    code = "idempotency_reused"
+
+
 class TooFast(HandoffError):
     """More calls than a limit lets through; `retry_after` is in whole seconds, at least 1."""
 

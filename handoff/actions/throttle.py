@@ -16,7 +16,15 @@ from django.db.models import DurationField, ExpressionWrapper, F
 from django.db.models.functions import Greatest, Now
 
 from handoff.actions.writing import queued, writing
-from handoff.errors import Invalid, Malformed, NotFound, NotYours, Refused, TooFast
+from handoff.errors import (
+    Invalid,
+    Malformed,
+    NotFound,
+    NotYours,
+    Refused,
+    Reused,
+    TooFast,
+)
 from handoff.models import Agent, Bucket, Conversation, ReturnLink
 from handoff.selectors.tokens import Caller
 
@@ -100,7 +108,7 @@ def counting(caller: Caller, *, has_limit: bool) -> Iterator[None]:
         take_call(caller)
     try:
         yield
-    except (Invalid, Malformed, NotFound, NotYours, Refused):
+    except (Invalid, Malformed, NotFound, NotYours, Refused, Reused):
         if has_limit:
             take_call(caller)
         raise

@@ -8,7 +8,7 @@ from handoff.actions.trail import note
 from handoff.actions.writing import nudge_on_commit, writing
 from handoff.contract.kinds import Author, EventType, RoutedTo, SessionStatus
 from handoff.contract.turns import TurnBody
-from handoff.errors import Invalid
+from handoff.errors import Reused
 from handoff.models import Conversation, Delivery, DeliveryKind, Message, Session
 from handoff.transports import transport_class
 
@@ -57,7 +57,7 @@ def _acknowledge(row: Conversation, event_id: int | None) -> None:
 
 def _repeated(known: Message, body: TurnBody) -> Turn:
     if known.text != body.text:
-        raise Invalid(
+        raise Reused(
             "This client_id was used for another text. Use a new one for each turn.",
             details={"problems": [{"field": "client_id", "problem": "was used before"}]},
         )

@@ -49,7 +49,7 @@ class PageQuery(pydantic.BaseModel):
 
     model_config = pydantic.ConfigDict(frozen=True, extra="ignore")
 
-    after: int = pydantic.Field(default=0, ge=0, le=2**63 - 1)
+    after: int = pydantic.Field(default=0, ge=0, le=limits.EVENT_ID_MAX)
     limit: int = pydantic.Field(default=limits.PAGE_DEFAULT, ge=1, le=limits.PAGE_MAX)
 
 

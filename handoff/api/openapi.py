@@ -1,5 +1,6 @@
 """What every operation of the OpenAPI document shares, and the routes that are not DRF views."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
@@ -7,23 +8,38 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from handoff.api.auth import TokenAuthentication
 from handoff.contract import limits
-from handoff.contract.payloads import Problem
+from handoff.contract.payloads import Problem, ProblemDetails
 
-REFUSALS = {
-    400: OpenApiResponse(Problem, description="Not readable, or not usable: all problems at once."),
-    401: OpenApiResponse(Problem, description="Not authorised."),
-    403: OpenApiResponse(Problem, description="Another agent's thing."),
-    404: OpenApiResponse(Problem, description="There is no such thing."),
-    405: OpenApiResponse(Problem, description="Not a method of this resource."),
-    413: OpenApiResponse(Problem, description="The body is too large."),
-    429: OpenApiResponse(Problem, description="Too many calls: `Retry-After` says when to call."),
-    503: OpenApiResponse(Problem, description="The desk can't work now: nobody was contacted."),
+_REFUSED: Final = {
+    400: "Not readable, or not usable: all problems at once.",
+    401: "Not authorised.",
+    403: "Another agent's thing.",
+    404: "There is no such thing.",
+    405: "Not a method of this resource.",
+    413: "The body is too large.",
+    429: "Too many calls: `Retry-After` says when to call.",
+    503: "The desk can't work now: nobody was contacted.",
 }
+
+
+def _refusals(words: Mapping[int, str]) -> dict[tuple[int, str], OpenApiResponse]:
+    return {
+        (status, media_type): OpenApiResponse(shape, description=said)
+        for status, said in words.items()
+        for media_type, shape in (
+            ("application/json", Problem),
+            ("application/problem+json", ProblemDetails),
+        )
+    }
+
+
+REFUSALS: Final = _refusals(_REFUSED)
+REUSED: Final = _refusals({409: "The client_id was used for another turn."})
 OPENBOT_CALLS: Final = "/api/agent-tools/call"
 PAGE_PARAMETERS = [
     OpenApiParameter(
         "after",
-        {"type": "integer", "minimum": 0, "default": 0},
+        {"type": "integer", "minimum": 0, "maximum": limits.EVENT_ID_MAX, "default": 0},
         description="Only what comes after this number.",
     ),
     OpenApiParameter(
@@ -65,7 +81,12 @@ def _waiting() -> dict[str, Any]:
     after = {
         "name": "after",
         "in": "query",
-        "schema": {"type": "integer", "minimum": 0, "default": 0},
+        "schema": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": limits.EVENT_ID_MAX,
+            "default": 0,
+        },
         "description": "The last event number you have.",
     }
     seconds = {
@@ -88,7 +109,7 @@ def _waiting() -> dict[str, Any]:
     last_event = {
         "name": "Last-Event-ID",
         "in": "header",
-        "schema": {"type": "integer", "minimum": 0},
+        "schema": {"type": "integer", "minimum": 0, "maximum": limits.EVENT_ID_MAX},
         "description": "As EventSource sends it after a reconnect; goes before `after`.",
     }
     return {
@@ -108,8 +129,23 @@ def _waiting() -> dict[str, Any]:
             "stream_events",
             "The event log as server-sent events: `id` is the event's number, `data` the event.",
             [after, last_event],
-            {"text/event-stream": {"schema": {"type": "string"}}},
+            {"text/event-stream": {"schema": _server_sent()}},
         ),
+    }
+
+
+def _server_sent() -> dict[str, Any]:
+    """One event of a stream, as its fields are read."""
+    data = {
+        "type": "string",
+        "contentMediaType": "application/json",
+        "contentSchema": {"$ref": "#/components/schemas/EventView"},
+    }
+    number = {"type": "string", "pattern": "^[0-9]+$"}
+    return {
+        "type": "object",
+        "properties": {"id": number, "event": {"type": "string"}, "data": data},
+        "required": ["id", "event", "data"],
     }
 
 

@@ -4,6 +4,7 @@ import http
 import logging
 from typing import Any
 
+from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError
 from django.http import Http404
@@ -82,6 +83,8 @@ def _as_ours(exc: Exception) -> HandoffError | None:
         return exc
     if isinstance(exc, DatabaseError):
         return _unavailable(exc)
+    if isinstance(exc, SuspiciousOperation | BadRequest):  # such as a query of 1,001 fields
+        return Malformed("The request can't be read.")
     if isinstance(exc, Http404):
         exc = exceptions.NotFound()
     if isinstance(exc, exceptions.APIException):

@@ -11,11 +11,11 @@ from handoff.actions.tickets import mint_ticket
 from handoff.actions.turns import post_turn
 from handoff.api import bodies
 from handoff.api.agentview import AgentView
-from handoff.api.openapi import PAGE_PARAMETERS, REFUSALS
+from handoff.api.openapi import PAGE_PARAMETERS, REFUSALS, REUSED
 from handoff.contract import limits, turns
 from handoff.contract import payloads as shapes
 from handoff.contract.kinds import SessionStatus
-from handoff.errors import Invalid, Refused
+from handoff.errors import Invalid, NotFound, Refused
 from handoff.selectors import channels, conversations, events, handoffs, payloads
 
 
@@ -97,7 +97,7 @@ class Messages(AgentView):
         operation_id="post_turn",
         tags=["conversations"],
         request=turns.TurnBody,
-        responses={200: shapes.TurnView, 201: shapes.TurnView, **REFUSALS},
+        responses={200: shapes.TurnView, 201: shapes.TurnView, **REFUSALS, **REUSED},
     )
     def post(self, request: Request, public_id: str) -> Response:
         with throttle.counting(self.known, has_limit=True):
@@ -182,3 +182,12 @@ class Events(AgentView):
         query = bodies.page_query(request)
         page = events.page(self.agent, after=query.after, limit=query.limit)
         return Response(page.body())
+
+
+@extend_schema(exclude=True)
+class Nothing(AgentView):
+    """Every other address under `/api/`: a program gets words that it can read, not a page."""
+
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
+        super().initial(request, *args, **kwargs)
+        raise NotFound("There is no such address here.")

@@ -1,6 +1,6 @@
 """`/api/`: the tools, the resources, and the document that describes them."""
 
-from django.urls import path
+from django.urls import path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
 from handoff.api import resources
@@ -28,4 +28,5 @@ urlpatterns = [
     path("v1/handoffs/<str:public_id>", resources.OneHandoff.as_view(), name="handoff"),
     path("v1/events", resources.Events.as_view(), name="events"),
     path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
+    re_path("", resources.Nothing.as_view()),
 ]

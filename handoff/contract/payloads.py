@@ -220,6 +220,15 @@ class Problem(Shape):
     details: dict[str, Any] | None = None
 
 
+class ProblemDetails(Problem):
+    """The same with the members of RFC 9457, for a client that accepts problem+json."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+
+
 class ToolAnswer(Shape):
     text: str
     is_error: bool = pydantic.Field(alias="isError")

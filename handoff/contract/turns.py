@@ -1,9 +1,11 @@
 """The bodies that an agent sends to the REST resources, parsed once at the edge."""
 
-from typing import Annotated, Any, Literal
+import dataclasses
+from typing import Annotated, Any, Final, Literal
 
 import pydantic
-from pydantic_core import PydanticCustomError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from handoff.contract import limits, text
 
@@ -15,7 +17,36 @@ def _clean(value: str) -> str:
         raise PydanticCustomError("text", "{reason}", {"reason": str(problem)}) from problem
 
 
-Clean = Annotated[str, pydantic.AfterValidator(_clean)]
+@dataclasses.dataclass(frozen=True)
+class _Declared:
+    """Says in JSON Schema what the validators before it check."""
+
+    pattern: str
+    longest: int | None = None
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: pydantic.GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        said = {**handler(schema), "pattern": self.pattern}
+        return said if self.longest is None else {**said, "maxLength": self.longest}
+
+
+_UNKEPT: Final = r"\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufffe\uffff"
+"""As in `text.clean`. CR LF is taken for LF, too, but a pattern that says so is of no use: those
+who make texts from it need minutes for each.
+"""
+_MAILBOX: Final = rf"[^@\s<>\",;:{_UNKEPT}]+"
+_ADDRESS: Final = rf"^$|^{_MAILBOX}@{_MAILBOX}$"
+_CLEANED: Final = pydantic.AfterValidator(_clean)
+Clean = Annotated[str, _CLEANED, _Declared(rf"^[^{_UNKEPT}]*$")]
+Said = Annotated[str, _CLEANED, _Declared(rf"^[^{_UNKEPT}]*[^\s{_UNKEPT}][^{_UNKEPT}]*$")]
+"""Clean text that is not blank."""
+Address = Annotated[
+    str,
+    _CLEANED,
+    pydantic.Field(max_length=254, pattern=_ADDRESS),
+    _Declared(_ADDRESS, longest=254),
+]
 
 
 class Body(pydantic.BaseModel):
@@ -27,25 +58,20 @@ Speaker = Literal["subscriber", "agent"]
 
 class Subscriber(Body):
     name: Annotated[Clean, pydantic.Field(max_length=limits.NAME_MAX)] | None = None
-    email: (
-        Annotated[
-            Clean, pydantic.Field(max_length=254, pattern=r"^$|^[^@\s<>\",;:]+@[^@\s<>\",;:]+$")
-        ]
-        | None
-    ) = None
+    email: Address | None = None
     locale: Annotated[str, pydantic.Field(max_length=20, pattern=r"^[A-Za-z0-9_-]*$")] | None = None
 
 
 class ConversationBody(Body):
-    external_id: Annotated[Clean, pydantic.Field(min_length=1, max_length=limits.EXTERNAL_ID_MAX)]
+    external_id: Annotated[Said, pydantic.Field(min_length=1, max_length=limits.EXTERNAL_ID_MAX)]
     subscriber: Subscriber = Subscriber()
 
 
 class TurnBody(Body):
-    client_id: Annotated[Clean, pydantic.Field(min_length=1, max_length=limits.CLIENT_ID_MAX)]
+    client_id: Annotated[Said, pydantic.Field(min_length=1, max_length=limits.CLIENT_ID_MAX)]
     author: Speaker
-    text: Annotated[Clean, pydantic.Field(min_length=1, max_length=limits.TURN_TEXT_MAX)]
-    ack_event_id: Annotated[int, pydantic.Field(ge=0, le=2**63 - 1)] | None = None
+    text: Annotated[Said, pydantic.Field(min_length=1, max_length=limits.TURN_TEXT_MAX)]
+    ack_event_id: Annotated[int, pydantic.Field(ge=0, le=limits.EVENT_ID_MAX)] | None = None
 
 
 class TicketBody(Body):
@@ -53,13 +79,13 @@ class TicketBody(Body):
 
 
 class ExternalConversation(Body):
-    external_id: Annotated[Clean, pydantic.Field(min_length=1, max_length=limits.EXTERNAL_ID_MAX)]
+    external_id: Annotated[Said, pydantic.Field(min_length=1, max_length=limits.EXTERNAL_ID_MAX)]
 
 
 class ToolCall(Body):
     """One tool call; the arguments are checked by the tool itself."""
 
-    name: Annotated[str, pydantic.Field(min_length=1, max_length=64)]
+    name: Annotated[str, pydantic.Field(min_length=1, max_length=64, pattern=r"\S")]
     args: dict[str, Any] = pydantic.Field(default_factory=dict)
     conversation: str | ExternalConversation | None = None
     run: Annotated[Clean, pydantic.Field(max_length=200)] | None = None

@@ -29,7 +29,7 @@ class Send(Body):
 
 
 class Ack(Body):
-    last_event_id: int = pydantic.Field(ge=0, le=2**63 - 1)
+    last_event_id: int = pydantic.Field(ge=0, le=limits.EVENT_ID_MAX)
 
 
 class Typing(Body):

@@ -132,7 +132,7 @@ def test_a_client_id_with_other_words_is_refused(desk: Desk, conversation: Conve
     path = f"conversations/{conversation.public_id}/messages"
     desk.post(path, turn("1", "Hello"))
     response = desk.post(path, turn("1", "Good bye"))
-    assert response.status_code == 400
+    assert response.status_code == 409
     assert response.json()["details"]["problems"][0]["field"] == "client_id"
     assert conversation.messages.count() == 1
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 import pytest
+from django.core.handlers.wsgi import WSGIHandler
 
 from config.guard import Guard, under_way
 from handoff.contract.answers import DESK_FAULT
@@ -168,3 +169,13 @@ def test_a_view_that_is_told_to_stop_is_a_fault_that_the_client_hears_of(
     body = json.loads(b"".join(message.get("body", b"") for message in client.heard))
     assert body == {"error": DESK_FAULT, "code": "desk_fault"}
     assert under_way() == 0
+
+
+def test_a_content_type_that_django_cannot_read_is_answered() -> None:
+    headers = [(b"content-type", b"application/json; " + b"a" * 11_000)]
+    client = Client(_part(b"{}"))
+    guard = Guard(WSGIHandler(), threads=1, cap=100)
+    asyncio.run(guard({**SCOPE, "headers": headers}, client.receive, client.send))
+    assert client.heard[0]["status"] == 400
+    body = b"".join(message.get("body", b"") for message in client.heard)
+    assert json.loads(body)["code"] == "malformed"
