@@ -50,6 +50,7 @@ class WaitingConsumer(AsyncHttpConsumer):  # type: ignore[misc]
 
     scope: wire.Scope
     base_send: wire.Send
+    _work: asyncio.Task[None] | None = None
 
     async def wait(self, caller: Caller) -> None:
         """Answer in the end. Whatever of ours it raises becomes the answer."""
@@ -61,8 +62,9 @@ class WaitingConsumer(AsyncHttpConsumer):  # type: ignore[misc]
 
     async def http_disconnect(self, message: wire.Message) -> None:
         """The client left, or the answer is complete."""
-        self._work.cancel()
-        await asyncio.wait({self._work})
+        if self._work is not None:
+            self._work.cancel()
+            await asyncio.wait({self._work})
         raise StopConsumer
 
     async def reply(self, status: int, body: bytes, **more: Any) -> None:
@@ -76,9 +78,9 @@ class WaitingConsumer(AsyncHttpConsumer):  # type: ignore[misc]
 
     def query[Q: pydantic.BaseModel](self, model: type[Q]) -> Q:
         """The query string as `model`; raises Invalid with every problem."""
-        pairs = dict(parse_qsl(self.scope["query_string"].decode("latin-1"), max_num_fields=20))
+        pairs = parse_qsl(self.scope["query_string"].decode("latin-1"))
         try:
-            return model.model_validate(pairs)
+            return model.model_validate(dict(pairs))
         except pydantic.ValidationError as error:
             problems = problems_of(error)
             listed = "; ".join(f"{item['field']}: {item['problem']}" for item in problems)
@@ -125,6 +127,8 @@ class WaitingConsumer(AsyncHttpConsumer):  # type: ignore[misc]
             return
         body: dict[str, Any] = {"error": error.sentence}
         extra: wire.Headers = []
+        if isinstance(error, MethodNotAllowed):
+            extra.append((b"allow", b"GET"))
         if isinstance(error, NotAuthorised):
             extra.append((b"www-authenticate", b"Bearer"))
         elif not isinstance(error, NotYours):

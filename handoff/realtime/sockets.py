@@ -101,7 +101,7 @@ class DeskSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     def asked(self, name: str) -> str:
         """One parameter of the address; "" when it is absent."""
-        query = parse_qs(self.scope["query_string"].decode("latin-1"), max_num_fields=20)
+        query = parse_qs(self.scope["query_string"].decode("latin-1"))
         return str(query.get(name, [""])[0])
 
     def asked_event_id(self) -> int | None:

@@ -10,6 +10,7 @@ from django.conf import settings
 from handoff import push
 from handoff.contract import limits
 from handoff.contract.kinds import SessionStatus
+from handoff.errors import Invalid
 from handoff.models import Agent, Session
 from handoff.realtime import reading, wire
 from handoff.realtime.door import WaitingConsumer, known_caller
@@ -27,7 +28,7 @@ _waiters = 0
 
 
 class EventsQuery(pydantic.BaseModel):
-    after: int = pydantic.Field(default=0, ge=0, le=2**63 - 1)
+    after: int = pydantic.Field(default=0, ge=0, le=limits.EVENT_ID_MAX)
     limit: int = pydantic.Field(default=limits.PAGE_DEFAULT, ge=1, le=limits.PAGE_MAX)
     seconds: float = pydantic.Field(
         default=limits.WAIT_SECONDS_MAX, ge=0, le=limits.WAIT_SECONDS_MAX, allow_inf_nan=False
@@ -35,11 +36,11 @@ class EventsQuery(pydantic.BaseModel):
 
 
 class HandoffQuery(EventsQuery):
-    after: int | None = pydantic.Field(default=None, ge=0, le=2**63 - 1)  # type: ignore[assignment]
+    after: int | None = pydantic.Field(default=None, ge=0, le=limits.EVENT_ID_MAX)  # type: ignore[assignment]
 
 
 class StreamQuery(pydantic.BaseModel):
-    after: int = pydantic.Field(default=0, ge=0, le=2**63 - 1)
+    after: int = pydantic.Field(default=0, ge=0, le=limits.EVENT_ID_MAX)
 
 
 class WaitEvents(WaitingConsumer):
@@ -91,13 +92,29 @@ class WaitStream(WaitingConsumer):
     """The event log as server-sent events; `Last-Event-ID` goes before `after`."""
 
     async def wait(self, caller: Caller) -> None:
-        last = wire.header(self.scope, b"last-event-id").strip()
-        after = int(last) if last.isascii() and last.isdigit() else self.query(StreamQuery).after
+        after = self._after()
         await self.begin(EVENT_STREAM)
         await self._say(RETRY_LINE)
         with _waiting(COMMENT_SECONDS) as comment_seconds:
             await self._follow(caller.agent, after, comment_seconds)
         await self.base_send({"type": "http.response.body", "body": b""})
+
+    def _after(self) -> int:
+        """The number to begin after; raises Invalid."""
+        after = self.query(StreamQuery).after
+        last = wire.header(self.scope, b"last-event-id").strip()
+        if not last:
+            return after
+        if (
+            not (last.isascii() and last.isdigit() and len(last) < 20)
+            or int(last) > limits.EVENT_ID_MAX
+        ):
+            problem = {"field": "Last-Event-ID", "problem": "is not the number of an event"}
+            raise Invalid(
+                f"The header can't be used: Last-Event-ID {problem['problem']}.",
+                details={"problems": [problem]},
+            )
+        return int(last)
 
     async def _follow(self, agent: Agent, after: int, comment_seconds: float) -> None:
         """Until the server stops; only what is there now when there are too many waiters."""

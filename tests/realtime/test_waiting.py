@@ -104,6 +104,8 @@ def test_a_request_that_cannot_be_used_is_refused_with_every_problem(desk: Desk)
     fields = {problem["field"] for problem in body["details"]["problems"]}
     assert fields == {"after", "seconds", "limit"}
     assert desk.call("POST", EVENTS, {})[0] == 405
+    many = EVENTS + "?" + "a=1&" * 21 + "seconds=0"
+    assert desk.call("GET", many)[0] == 200, "many fields are no fault"
     assert desk.server.get(EVENTS, headers={"Host": "evil.example"})[0] == 400
 
 
@@ -116,6 +118,9 @@ def test_the_answers_carry_the_headers_that_middleware_would_set(desk: Desk) -> 
     assert response.getheader("Cache-Control") == "no-store"
     assert response.getheader("X-Content-Type-Options") == "nosniff"
     assert response.getheader("X-Request-Id")
+    with contextlib.closing(desk.server.connection()) as connection:
+        connection.request("PUT", EVENTS)
+        assert connection.getresponse().getheader("Allow") == "GET"
 
 
 @contextlib.contextmanager
@@ -154,6 +159,19 @@ def test_the_stream_replays_after_a_number_and_goes_on_with_what_comes(desk: Des
     assert (first["id"], first["event"]) == (str(after + 1), "message.created")
     with _stream(desk, 0, **{"Last-Event-ID": first["id"]}) as response:
         assert _next_event(response) == second
+
+
+@pytest.mark.parametrize("last", ["-1", "x", "٣", "1e3", str(2**63), "9" * 5000])
+def test_a_stream_after_what_is_no_event_number_is_refused(desk: Desk, last: str) -> None:
+    headers: dict[str, str | bytes] = {
+        "Authorization": f"Bearer {desk.token}",
+        "Last-Event-ID": last.encode(),
+    }
+    with contextlib.closing(desk.server.connection(timeout=5)) as connection:
+        connection.request("GET", "/api/v1/wait/stream?after=0", headers=headers)
+        response = connection.getresponse()
+        [problem] = json.loads(response.read())["details"]["problems"]
+    assert (response.status, problem["field"]) == (400, "Last-Event-ID")
 
 
 def test_a_stream_longer_than_a_page_is_replayed_whole(desk: Desk) -> None:
