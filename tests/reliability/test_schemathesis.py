@@ -1,0 +1,62 @@
+"""Row 10: schemathesis against our own OpenAPI document, all checks, on a real server."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.reliability.desks import open_desks
+from tests.reliability.figures import report
+from tests.reliability.sizes import sizes
+
+NO_WAITING = {"HANDOFF_MAX_WAITERS": "0"}
+"""Every poll and stream answers at once with what there is."""
+KNOWN = """
+[[operations]]
+include-path-regex = "/conversations/"
+parameters = {{ "path.public_id" = "{conversation}" }}
+
+[[operations]]
+include-path-regex = "/handoffs/"
+parameters = {{ "path.public_id" = "{session}" }}
+"""
+
+
+@pytest.mark.alone
+@sizes(quick=12, full=400)
+def test_schemathesis_finds_nothing(size: int, tmp_path: Path, database_url: str) -> None:
+    """`size` examples for each operation and phase, beside those that cover the document."""
+    with open_desks(tmp_path, database_url, "one", **NO_WAITING) as [desk]:
+        talk = desk.conversation()
+        config = tmp_path / "schemathesis.toml"
+        config.write_text(KNOWN.format(conversation=talk, session=desk.hand_over(talk)))
+        finished = subprocess.run(
+            [
+                str(Path(sys.executable).with_name("schemathesis")),
+                f"--config-file={config}",
+                "run",
+                f"http://127.0.0.1:{desk.server.port}/api/v1/openapi.json",
+                "--header",
+                f"Authorization: Bearer {desk.token}",
+                "--checks=all",
+                f"--max-examples={size}",
+                "--generation-deterministic",
+                "--generation-allow-x00=false",  # NUL is refused in any text; our own fuzz sends it
+                "--continue-on-failure",
+                "--no-color",
+            ],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=1800,
+            check=False,
+        )
+        assert finished.returncode == 0, finished.stdout
+        assert "Traceback" not in desk.server.log()
+    found = re.search(r"(\d+) generated", finished.stdout)
+    tested = re.search(r"Tested: (\d+)", finished.stdout)
+    assert found, finished.stdout
+    assert tested, finished.stdout
+    report(10, f"schemathesis: {found[1]} cases for {tested[1]} operations, all checks: clean")
