@@ -15,7 +15,8 @@ from handoff.actions.arguments import invalid
 from handoff.actions.ask import ask_a_person
 from handoff.actions.conversations import upsert_conversation
 from handoff.actions.endings import cancel
-from handoff.actions.repeats import Intent
+from handoff.actions.once import once
+from handoff.actions.repeats import Intent, Key
 from handoff.actions.request import answer_earlier, contact_limit, hand_over
 from handoff.actions.writing import writing
 from handoff.contract import answers, limits, text
@@ -104,29 +105,27 @@ def _conversation(caller: Caller, call: ToolCall) -> Conversation | None:
         raise Refused("not_found", "There is no such conversation.") from error
 
 
-def _request(caller: Caller, arrival: Arrival, conversation: Conversation | None) -> Answer:
+def _repeat(arrival: Arrival, conversation: Conversation | None) -> Key:
     call = arrival.call
     if len(arrival.key) > limits.IDEMPOTENCY_KEY_MAX:
-        raise invalid(
-            [
-                {
-                    "field": "Idempotency-Key",
-                    "problem": f"must have at most {limits.IDEMPOTENCY_KEY_MAX} characters",
-                }
-            ]
-        )
-    request = _parsed(caller.agent, call)
+        problem = f"must have at most {limits.IDEMPOTENCY_KEY_MAX} characters"
+        raise invalid([{"field": "Idempotency-Key", "problem": problem}])
     place = conversation.public_id if conversation else ""
     request_hash = links.digest(f"{place} {canonical(call.args)}")
-    key = f"key:{arrival.key}" if arrival.key else ""
-    if not key and call.run:
-        key = f"run:{call.run}:{request_hash}"
+    if arrival.key:
+        return Key(key=f"key:{arrival.key}", request_hash=request_hash)
+    return Key(key=f"run:{call.run}:{request_hash}" if call.run else "", request_hash=request_hash)
+
+
+def _request(caller: Caller, arrival: Arrival, conversation: Conversation | None) -> Answer:
+    repeat = _repeat(arrival, conversation)
+    request = _parsed(caller.agent, arrival.call)
     intent = Intent(
+        key=repeat.key,
+        request_hash=repeat.request_hash,
         request=request,
         conversation=conversation,
-        run=call.run or "",
-        key=key,
-        request_hash=request_hash,
+        run=arrival.call.run or "",
     )
     answer = answer_earlier(caller.agent, intent)
     if answer is None:
@@ -197,7 +196,12 @@ def _ask(caller: Caller, arrival: Arrival, conversation: Conversation | None) ->
         question = parse_escalation(arrival.call.args).question
     except ArgumentProblems as error:
         raise invalid(_listed(error)) from error
-    return ask_a_person(caller, question, conversation, started=arrival.started)
+    return once(
+        caller.agent,
+        arrival.call.name,
+        _repeat(arrival, conversation),
+        lambda: ask_a_person(caller, question, conversation, started=arrival.started),
+    )
 
 
 def _status(caller: Caller, arrival: Arrival, _: Conversation | None) -> Answer:

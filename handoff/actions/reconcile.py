@@ -5,6 +5,7 @@ import time
 from typing import Final
 
 from django.conf import settings
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from handoff.actions import dispatch
@@ -76,6 +77,6 @@ def forget_keys() -> int:
     ended = (SessionStatus.RELEASED, SessionStatus.FAILED)
     with writing():
         removed, _ = IdempotencyRecord.objects.filter(
-            created_at__lt=Now() - KEEP_KEYS, session__status__in=ended
+            Q(session=None) | Q(session__status__in=ended), created_at__lt=Now() - KEEP_KEYS
         ).delete()
     return removed

@@ -1,8 +1,10 @@
 """A call that was made before: the earlier one answers for it, and nobody is contacted twice."""
 
+import contextlib
 import dataclasses
 import threading
 import time
+from collections.abc import Iterator
 from typing import Final
 
 from handoff.contract.kinds import OPEN, SessionStatus
@@ -19,15 +21,21 @@ _twins: Final = threading.BoundedSemaphore(WAITING_TWINS)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Intent:
-    """One checked request with where it belongs and what makes a repeat of it a repeat."""
+class Key:
+    """What makes a repeat of a call a repeat."""
+
+    key: str
+    """The caller's own key, or its run with the hash; empty when nothing identifies a repeat."""
+    request_hash: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Intent(Key):
+    """One checked request with where it belongs."""
 
     request: HandoffRequest
     conversation: Conversation | None
     run: str
-    key: str
-    """What identifies a repeat; empty when nothing does."""
-    request_hash: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,18 +69,15 @@ def wait_for_earlier(agent: Agent, intent: Intent) -> Made | None:
     """The twin of a call that found no free place; it may be committing its intent just now."""
     if not intent.key and intent.conversation is None:
         return None
-    if not _twins.acquire(blocking=False):
-        return earlier(agent, intent)
-    try:
-        until = time.monotonic() + LOOK_SECONDS
+    with waiting() as may_wait:
+        until = time.monotonic() + (LOOK_SECONDS if may_wait else 0)
         while (found := earlier(agent, intent)) is None and time.monotonic() < until:
             time.sleep(0.05)
         return found
-    finally:
-        _twins.release()
 
 
 def known(agent: Agent, intent: Intent) -> Made | None:
+    """The handoff that was made for the same key."""
     if not intent.key:
         return None
     record = (
@@ -80,14 +85,30 @@ def known(agent: Agent, intent: Intent) -> Made | None:
         .filter(agent=agent, tool="handoff_request", key=intent.key)
         .first()
     )
-    if record is None:
+    if record is None or record.session is None:
         return None
-    if record.request_hash != intent.request_hash:
+    check_same(record, intent)
+    return Made(record.session, None, replayed=True)
+
+
+def check_same(record: IdempotencyRecord, repeat: Key) -> None:
+    """Raises Refused `idempotency_reused` when the key was used for another request."""
+    if record.request_hash != repeat.request_hash:
         raise Refused(
             "idempotency_reused",
             "This idempotency key was used for another request. Use a new key for a new request.",
         )
-    return Made(record.session, None, replayed=True)
+
+
+@contextlib.contextmanager
+def waiting() -> Iterator[bool]:
+    """Whether this call may wait for a running twin: at most four do, each holds a thread."""
+    mine = _twins.acquire(blocking=False)
+    try:
+        yield mine
+    finally:
+        if mine:
+            _twins.release()
 
 
 def _second(opened: Session, intent: Intent) -> Made:
@@ -109,17 +130,13 @@ def settled(session: Session) -> Session:
     """The session once its dispatch has an outcome; Refused `still_running` after 5 s."""
     if session.status != SessionStatus.DISPATCHING:
         return session
-    if not _twins.acquire(blocking=False):
-        raise _still_running(session)
-    try:
-        until = time.monotonic() + STILL_RUNNING_SECONDS
+    with waiting() as may_wait:
+        until = time.monotonic() + (STILL_RUNNING_SECONDS if may_wait else 0)
         while session.status == SessionStatus.DISPATCHING:
             if time.monotonic() > until:
                 raise _still_running(session)
             time.sleep(0.1)
             session = payloads.sessions().get(pk=session.pk)
-    finally:
-        _twins.release()
     return session
 
 

@@ -114,7 +114,10 @@ class IdempotencyRecord(models.Model):
     tool = models.CharField(max_length=64)
     key = models.CharField(max_length=limits.IDEMPOTENCY_KEY_MAX + 80)
     request_hash = models.CharField(max_length=64)
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="+")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, null=True, related_name="+")
+    """The handoff that answers for the key."""
+    answer = models.JSONField(null=True)
+    """What was answered, of a tool that makes no session; null until it is."""
     created_at = models.DateTimeField(db_default=Now(), db_index=True)
 
     class Meta:
