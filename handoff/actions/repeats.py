@@ -91,6 +91,13 @@ def known(agent: Agent, intent: Intent) -> Made | None:
     return Made(record.session, None, replayed=True)
 
 
+def claim(agent: Agent, intent: Intent) -> IdempotencyRecord:
+    """The key, taken in this transaction; IntegrityError when a twin committed it meanwhile."""
+    return IdempotencyRecord.objects.create(
+        agent=agent, tool="handoff_request", key=intent.key, request_hash=intent.request_hash
+    )
+
+
 def check_same(record: IdempotencyRecord, repeat: Key) -> None:
     """Raises Refused `idempotency_reused` when the key was used for another request."""
     if record.request_hash != repeat.request_hash:

@@ -136,19 +136,15 @@ def _intent(caller: Caller, intent: Intent, channel: Channel) -> Made:
     found = repeats.earlier(caller.agent, intent)
     if found is not None:
         return found
+    # First the key: a twin queues here, and finds ours once we have committed.
+    record = repeats.claim(caller.agent, intent) if intent.key else None
     throttle.take_handoff(caller.agent)
     channel = Channel.objects.select_for_update(no_key=True).get(pk=channel.pk)
     _check_contact_limit(channel)
     session = _new_session(caller.agent, conversation, channel, intent)
     attempt = Attempt.objects.create(session=session)
-    if intent.key:
-        IdempotencyRecord.objects.create(
-            agent=caller.agent,
-            tool="handoff_request",
-            key=intent.key,
-            request_hash=intent.request_hash,
-            session=session,
-        )
+    if record is not None:
+        IdempotencyRecord.objects.filter(pk=record.pk).update(session=session)
     actor = f"agent:{caller.agent.name}"
     note(
         "handoff.requested",
