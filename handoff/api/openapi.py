@@ -121,8 +121,9 @@ def _waiting() -> dict[str, Any]:
         ),
         "/api/v1/wait/handoffs/{public_id}": _get(
             "wait_handoff",
-            "The handoff as soon as an event about it comes after `after`, or as it is at the end.",
-            [handoff_id, after, seconds],
+            "The handoff as soon as an event about it comes after `after`, or as it is at the end; "
+            "without `after`, as soon as the next one comes. An ended one is answered at once.",
+            [handoff_id, {**after, "schema": {"type": "integer", "minimum": 0}}, seconds],
             _json("HandoffView"),
         ),
         "/api/v1/wait/stream": _get(
