@@ -156,7 +156,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- database --------------------------------------------------------------------------------
 SQLITE_BUSY_SECONDS = 20
-DATABASE_SECONDS = env.float("HANDOFF_DATABASE_SECONDS", default=2.0)
+DATABASE_SECONDS = env.float("HANDOFF_DATABASE_SECONDS", default=1.8)
 DATABASE_URL: str = env.str("DATABASE_URL", default="")
 if DATABASE_URL:
     _database = env.db_url_config(DATABASE_URL)

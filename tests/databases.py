@@ -87,15 +87,15 @@ def _migrated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("migrated")
     if not environment.on_postgres():
         file = folder / "desk.sqlite3"
-        _migrate(f"sqlite:///{file}", folder)
+        migrate(f"sqlite:///{file}", folder)
         yield str(file)
         return
     with _new_database(template="template0") as name:
-        _migrate(environment.with_database(os.environ["TEST_DATABASE_URL"], name), folder)
+        migrate(environment.with_database(os.environ["TEST_DATABASE_URL"], name), folder)
         yield name
 
 
-def _migrate(url: str, data: Path) -> None:
+def migrate(url: str, data: Path) -> None:
     subprocess.run(
         [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
         cwd=environment.ROOT,

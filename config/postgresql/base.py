@@ -32,6 +32,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         with gate.way():
             return super().get_new_connection(conn_params)
 
+    def close_if_unusable_or_obsolete(self) -> None:
+        """Called before and after every request, and around each piece of background work."""
+        gate.new_work()
+        super().close_if_unusable_or_obsolete()
+
     @classmethod
     def _check(cls, connection: BoundedConnection) -> None:
         """Before a connection is given out. Its neighbours died of the same: a server that

@@ -32,8 +32,12 @@ class Gate:
 
     def doubt(self) -> None:
         """A deadline was missed, in this thread."""
-        self._mine.missed_at = time.monotonic()
+        self._mine.has_waited = True
         self._doubted = True
+
+    def new_work(self) -> None:
+        """This thread begins something else."""
+        self._mine.has_waited = False
 
     @contextlib.contextmanager
     def way(self) -> Iterator[None]:
@@ -52,14 +56,14 @@ class Gate:
 
     def _looks(self) -> bool:
         """True for the one that looks; the others go on once a look went well, or are refused."""
-        now = time.monotonic()
-        # whoever has just waited in vain does not wait twice: Django reconnects after a lost COMMIT
-        just_waited = now < getattr(self._mine, "missed_at", -PAUSE_SECONDS) + PAUSE_SECONDS
+        # a request that has waited in vain does not wait twice: Django reconnects by itself, and
+        # even after a lost COMMIT
+        has_waited = getattr(self._mine, "has_waited", False)
         with self._settled:
-            if not (self._looking or just_waited) and now >= self._next_look:
+            if not (self._looking or has_waited) and time.monotonic() >= self._next_look:
                 self._looking = True
                 return True
-            if not (self._failed or just_waited):
+            if not (self._failed or has_waited):
                 self._settled.wait_for(lambda: not self._looking, VERDICT_SECONDS)
             if self._doubted:
                 raise psycopg.OperationalError("the database did not answer a moment ago")

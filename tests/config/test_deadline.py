@@ -52,6 +52,7 @@ class Database:
 
     def ask(self, statement: str = "SELECT 1") -> list[tuple[Any, ...]]:
         """One statement as one request makes it: on a connection from the pool, given back."""
+        self.connection.close_if_unusable_or_obsolete()
         try:
             with self.connection.cursor() as cursor:
                 cursor.execute(statement)
@@ -124,6 +125,14 @@ def test_a_statement_a_commit_and_a_new_connection_end_with_the_deadline(
     time.sleep(PAUSE_SECONDS)
     # what a client cannot know: the server commits as soon as it can
     assert database.ask("SELECT count(*) FROM row") == [(1,)]
+
+
+def test_one_request_does_not_wait_twice(database: Database) -> None:
+    database.ask()
+    database.cluster.freeze()
+    _seconds_until_refused(database.ask)
+    with pytest.raises(OperationalError, match="did not answer a moment ago"):
+        database.connection.ensure_connection()
 
 
 def test_while_it_is_frozen_one_thread_waits_and_the_others_are_refused_at_once(

@@ -114,6 +114,9 @@ class SmtpServer:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="fake smtp", daemon=True)
         self._started = threading.Event()
+        self.may_answer = threading.Event()
+        """Cleared, it makes the server wait with its word about a message it has taken."""
+        self.may_answer.set()
 
     @property
     def url(self) -> str:
@@ -278,6 +281,8 @@ class _Handler:
         if self.fake.data_reply:
             return self.fake.data_reply
         self.fake.take(envelope)
+        if not self.fake.may_answer.is_set():
+            await asyncio.to_thread(self.fake.may_answer.wait, 60)
         transport = cast("asyncio.Transport", server.transport)
         if self.fake.mode is Mode.DROP_AFTER_DOT:
             transport.abort()
