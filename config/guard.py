@@ -22,17 +22,14 @@ from typing import TYPE_CHECKING, Any
 from a2wsgi import WSGIMiddleware
 from django.core.exceptions import BadRequest
 
-from audit import spool
+from config import refusals
 from handoff.contract.answers import DESK_FAULT
-from handoff.errors import DeskUnavailable, TooLarge
-from handoff.realtime.wire import TEXT, Message, Receive, Scope, Send, answer, as_json
+from handoff.realtime.wire import Message, Receive, Scope, Send, as_json
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 log = logging.getLogger(__name__)
-MACHINE_DOORS = ("/api/", "/mcp", "/hooks/")
-TOOL_DOORS = frozenset({"/api/v1/tool-calls", "/api/agent-tools/call"})
 PATIENCE_SECONDS = 2.0
 
 _under_way: set[asyncio.Task[None]] = set()
@@ -63,7 +60,7 @@ class Guard:
         if body is None:
             return
         if len(body) > self.cap:
-            await refuse_size(scope, send)
+            await refusals.too_large(scope, send)
             return
         turn = _Turn()
         mouth = _Mouth(send)
@@ -73,7 +70,7 @@ class Guard:
         await asyncio.wait({call}, timeout=self.patience)
         if turn.give_up():
             mouth.shut()
-            await _refuse_busy(scope, send)
+            await refusals.busy(scope, send, body)
             return
         await asyncio.shield(call)
 
@@ -152,33 +149,6 @@ class _Mouth:
         except Exception as problem:  # noqa: BLE001  (the outermost door; raised after the call)
             self.problem = problem
             self.shut()
-
-
-async def refuse_size(scope: Scope, send: Send) -> None:
-    """413, in the words of the contract for a program and in plain words for a person."""
-    problem = TooLarge()
-    if _for_program(scope):
-        body = as_json({"error": problem.sentence, "code": problem.code})
-        await answer(send, problem.status, body)
-    else:
-        await answer(send, problem.status, b"That is too much to send at once.\n", kind=TEXT)
-
-
-async def _refuse_busy(scope: Scope, send: Send) -> None:
-    problem = DeskUnavailable()
-    retry = [(b"retry-after", str(problem.retry_after).encode())]
-    if _for_program(scope):
-        body = as_json({"error": problem.sentence, "code": problem.code})
-        await answer(send, problem.status, body, extra=retry)
-        if scope["path"] in TOOL_DOORS:  # a disk may be slow: not on the loop
-            await asyncio.get_running_loop().run_in_executor(None, spool.keep, "no_thread")
-    else:
-        words = b"The desk is busy just now. Nothing was lost or sent; please try again shortly.\n"
-        await answer(send, problem.status, words, kind=TEXT, extra=retry)
-
-
-def _for_program(scope: Scope) -> bool:
-    return str(scope["path"]).startswith(MACHINE_DOORS)
 
 
 def _narrowed(scope: Scope, body: bytes) -> Scope:

@@ -4,20 +4,23 @@ import functools
 import logging
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, Concatenate
+from typing import Any, Concatenate, Final
 
 from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.db import Error as DatabaseError
-from django.http import HttpRequest, HttpResponse, UnreadablePostError
+from django.http import HttpRequest, HttpResponse, QueryDict, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
+from django.template.loader import render_to_string
 
 from returnforms.controls import PREFIX
 from returnforms.form import Posted, read
 from returnforms.headers import OWNER_VIEW
 from returnforms.pages import copied
 
-RETRY_SECONDS = 30
+RETRY_SECONDS: Final = 30
+TEMPLATE: Final = "returnforms/unavailable.html"
+OWNER_FORMS: Final = "/r/owner/"
 
 log = logging.getLogger(__name__)
 
@@ -39,25 +42,41 @@ def survived[**P](view: View[P]) -> View[P]:
 
 
 def unavailable(request: HttpRequest) -> HttpResponse:
-    """503. What was posted is offered for sending again, which repeats nothing, and for copying.
-
-    Names of fields stand for their titles: those are in the database.
-    """
+    """503. What was posted is offered for sending again, which repeats nothing, and for copying."""
     match = request.resolver_match
     signed_in = match is not None and match.url_name == OWNER_VIEW
-    context: dict[str, Any] = {"path": request.path, "signed_in": signed_in, "copy": ""}
-    posted = _posted(request)
-    if posted is not None:
-        lines = [(name, text) for name, text in posted.entries.items() if text]
-        context |= {
-            "posted": posted,
-            "entries": [(PREFIX + name, text) for name, text in posted.entries.items()],
-            "copy": copied(lines, note=posted.note, answered_by=posted.answered_by),
-        }
+    context = {"signed_in": signed_in, **_context(request.path, _posted(request))}
     status = HTTPStatus.SERVICE_UNAVAILABLE
-    response = render(request, "returnforms/unavailable.html", context, status=status)
+    response = render(request, TEMPLATE, context, status=status)
     response.headers["Retry-After"] = str(RETRY_SECONDS)
     return response
+
+
+def kept(path: str, body: bytes) -> bytes:
+    """The same page for a form that reached no view; for an owner's without its CSRF token, so
+    that it is only for copying.
+    """
+    try:
+        posted = read(QueryDict(body))
+    except (SuspiciousOperation, BadRequest):
+        posted = None
+    if posted is not None and not posted.render_id:  # not what our page sends
+        posted = None
+    context = {"only_copy": path.startswith(OWNER_FORMS), **_context(path, posted)}
+    return render_to_string(TEMPLATE, context).encode()
+
+
+def _context(path: str, posted: Posted | None) -> dict[str, Any]:
+    """Names of fields stand for their titles: those are in the database."""
+    if posted is None:
+        return {"path": path, "copy": ""}
+    lines = [(name, text) for name, text in posted.entries.items() if text]
+    return {
+        "path": path,
+        "posted": posted,
+        "entries": [(PREFIX + name, text) for name, text in posted.entries.items()],
+        "copy": copied(lines, note=posted.note, answered_by=posted.answered_by),
+    }
 
 
 def _posted(request: HttpRequest) -> Posted | None:

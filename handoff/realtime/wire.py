@@ -14,6 +14,8 @@ type Headers = list[tuple[bytes, bytes]]
 
 JSON = b"application/json"
 TEXT = b"text/plain; charset=utf-8"
+HTML = b"text/html; charset=utf-8"
+CSP = b"default-src 'none'; frame-ancestors 'none'"
 SOCKET_BYTES = 64 * 1024
 """The longest message that a socket takes."""
 
@@ -26,7 +28,7 @@ def header(scope: Scope, name: bytes) -> str:
     return ",".join(value.decode("latin-1") for key, value in scope["headers"] if key == name)
 
 
-def headers(kind: bytes, extra: Iterable[tuple[bytes, bytes]] = ()) -> Headers:
+def headers(kind: bytes, extra: Iterable[tuple[bytes, bytes]] = (), *, csp: bytes = CSP) -> Headers:
     """Response headers for an answer that no Django middleware sees, with a new request id."""
     return [
         (b"content-type", kind),
@@ -34,7 +36,7 @@ def headers(kind: bytes, extra: Iterable[tuple[bytes, bytes]] = ()) -> Headers:
         (b"x-content-type-options", b"nosniff"),
         (b"x-frame-options", b"DENY"),
         (b"referrer-policy", b"no-referrer"),
-        (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+        (b"content-security-policy", csp),
         (b"x-request-id", secrets.token_hex(8).encode()),
         *extra,
     ]
@@ -50,6 +52,7 @@ async def answer(
     body: bytes,
     *,
     kind: bytes = JSON,
+    csp: bytes = CSP,
     extra: Iterable[tuple[bytes, bytes]] = (),
 ) -> None:
     """One whole response."""
@@ -58,7 +61,7 @@ async def answer(
         {
             "type": "http.response.start",
             "status": status,
-            "headers": headers(kind, [length, *extra]),
+            "headers": headers(kind, [length, *extra], csp=csp),
         }
     )
     await send({"type": "http.response.body", "body": body})

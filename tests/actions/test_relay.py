@@ -6,6 +6,7 @@ import pytest
 from django.db.models.functions import Now
 
 from audit.models import Event as AuditEvent
+from handoff import push
 from handoff.actions import endings
 from handoff.actions.relay import BACKOFF_SECONDS, TRIES, deliver_due
 from handoff.actions.turns import post_turn
@@ -157,3 +158,16 @@ def test_the_owner_inbox_needs_no_relay(agent: Agent, conversation: Conversation
     assert not Delivery.objects.exists()
     assert Event.objects.filter(session=session, type="message.routed").count() == 1
     assert Session.objects.get().status == "active"
+
+
+def test_a_process_that_stops_claims_no_further_delivery(
+    agent: Agent, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with SmtpServer() as smtp:
+        factories.requested(agent, factories.email_channel(agent, smtp_url=smtp.url), conversation)
+        say(conversation, "1", "Hello?")
+        with monkeypatch.context() as stopping:
+            stopping.setattr(push, "stopping", True)
+            assert deliver_due() == 0
+        assert not Delivery.objects.exclude(lease_until=None).exists()
+        assert deliver_due() == 1

@@ -206,3 +206,20 @@ def test_a_call_that_fails_otherwise_leaves_the_gate_open(database: Database) ->
         database.ask("SET statement_timeout = 50; SELECT pg_sleep(1)")
     assert database.ask() == [(1,)]
     assert not gate._doubted
+
+
+def test_without_our_clock_the_server_s_own_deadline_ends_nothing(
+    database: Database, settings: Settings
+) -> None:
+    """The broken variant: what everybody sets, and nothing else."""
+    settings.DATABASE_SECONDS = 0
+    with database.connection.cursor() as cursor:
+        cursor.execute("SET statement_timeout = 200")
+        with ThreadPoolExecutor(1) as threads:
+            database.cluster.freeze()
+            asked = threads.submit(cursor.cursor.execute, "SELECT 1")
+            time.sleep(LIMIT + 1)
+            assert not asked.done()
+            database.cluster.thaw()
+            asked.result(timeout=5)
+    database.connection.close()

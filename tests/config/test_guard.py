@@ -179,3 +179,37 @@ def test_a_content_type_that_django_cannot_read_is_answered() -> None:
     assert client.heard[0]["status"] == 400
     body = b"".join(message.get("body", b"") for message in client.heard)
     assert json.loads(body)["code"] == "malformed"
+
+
+@pytest.mark.parametrize("owner", [False, True])
+def test_a_form_that_finds_no_thread_comes_back_with_what_was_typed(*, owner: bool) -> None:
+    free = threading.Event()
+
+    def busy(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        free.wait(5)
+        start("200 OK", [])
+        return []
+
+    body = b"submission_id=abc&value.notes=left+%3Cb%3E&outcome=resolved&note=&answered_by=Kim"
+    path = "/r/owner/hs_1/" if owner else "/r/token.signature/"
+
+    async def two_calls() -> Client:
+        guard = Guard(busy, threads=1, cap=1000, patience=0.2)
+        first, second = Client(_part(b"1")), Client(_part(body))
+        call = asyncio.create_task(guard(SCOPE, first.receive, first.send))
+        await asyncio.sleep(0.05)
+        await guard({**SCOPE, "path": path}, second.receive, second.send)
+        free.set()
+        await call
+        while under_way():
+            await asyncio.sleep(0.01)
+        return second
+
+    start, content = asyncio.run(two_calls()).heard
+    page = content["body"].decode()
+    assert start["status"] == 503
+    assert (b"referrer-policy", b"no-referrer") in start["headers"]
+    assert "notes: left &lt;b&gt;" in page
+    # an owner's form needs a token that only a view can make
+    assert ('action="/r/token.signature/"' in page) is not owner
+    assert ('name="submission_id" value="abc"' in page) is not owner

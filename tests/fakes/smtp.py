@@ -82,7 +82,8 @@ class SmtpServer:
     """Listens on 127.0.0.1 while its `with` block runs; safe to read from any thread.
 
     `recipients` maps an address to the reply that RCPT gets, `mail_reply` and `data_reply` are
-    the replies to MAIL FROM and to the final dot, `login` is (user, password).
+    the replies to MAIL FROM and to the final dot, `login` is (user, password). While `may_answer`
+    is cleared, its word about a message that it took has to wait.
     """
 
     def __init__(
@@ -115,7 +116,6 @@ class SmtpServer:
         self._thread = threading.Thread(target=self._run, name="fake smtp", daemon=True)
         self._started = threading.Event()
         self.may_answer = threading.Event()
-        """Cleared, it makes the server wait with its word about a message it has taken."""
         self.may_answer.set()
 
     @property
@@ -281,8 +281,7 @@ class _Handler:
         if self.fake.data_reply:
             return self.fake.data_reply
         self.fake.take(envelope)
-        if not self.fake.may_answer.is_set():
-            await asyncio.to_thread(self.fake.may_answer.wait, 60)
+        await asyncio.to_thread(self.fake.may_answer.wait, 60)
         transport = cast("asyncio.Transport", server.transport)
         if self.fake.mode is Mode.DROP_AFTER_DOT:
             transport.abort()

@@ -1,12 +1,16 @@
 """Row 5: PostgreSQL is stopped and started while calls come in."""
 
+import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from websockets.sync.client import connect
 
+from tests.realtime.desk import closing
 from tests.reliability.figures import report
-from tests.reliability.outage.struck import UNAVAILABLE, Struck, load
+from tests.reliability.outage.struck import INTERNAL, UNAVAILABLE, Struck, load
 from tests.reliability.outage.truth import judge
 from tests.reliability.sizes import sizes
 
@@ -89,3 +93,26 @@ def test_stopped_while_the_provider_accepts(struck: Struck, *, back: bool) -> No
     assert judgement.gaps == judgement.refusals
     came = "came back soon" if back else "stayed away"
     report(5, f"stopped between acceptance and outcome, {came}: {said}, session {state}")
+
+
+@pytest.mark.slow
+def test_who_waits_while_it_stops_hears_503_or_is_let_go(struck: Struck) -> None:
+    token = {"Authorization": f"Bearer {struck.token}"}
+    with struck.running() as server:
+        url = f"ws://127.0.0.1:{server.port}/ws/agent"
+        with connect(url, additional_headers=token) as socket, ThreadPoolExecutor(1) as pool:
+            socket.recv(timeout=5)
+            poll = pool.submit(server.get, "/api/v1/wait/events?seconds=3&after=99", headers=token)
+            time.sleep(1)
+            struck.cluster.stop()
+            status, body = poll.result(timeout=10)
+            assert (status, json.loads(body)) == (503, UNAVAILABLE)
+            began = time.monotonic()
+            status, body = server.get("/api/v1/wait/events?seconds=3", headers=token)
+            assert (status, json.loads(body)) == (503, UNAVAILABLE)
+            assert time.monotonic() - began < 3
+        with connect(url, additional_headers=token) as socket:
+            code, sentence = closing(socket)
+        assert code == 4503
+        assert not INTERNAL.search(sentence)
+        struck.cluster.start()
