@@ -17,6 +17,7 @@ from tests.reliability.calls import Call, Known, calls
 from tests.reliability.declared import Declared
 from tests.reliability.figures import report
 from tests.reliability.logs import errors_logged
+from tests.reliability.quick import unsynced
 from tests.reliability.sizes import sizes
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -62,6 +63,7 @@ def test_no_input_makes_the_api_fail(size: int, settings: Settings) -> None:
     """Half of the inputs on each database."""
     for name in UNLIMITED:
         setattr(settings, name, 0)
+    unsynced()
     desk = Desk()
     declared = Declared(desk.document)
     statuses: collections.Counter[int] = collections.Counter()

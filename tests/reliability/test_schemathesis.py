@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 
 from tests.reliability.desks import open_desks
 from tests.reliability.figures import report
@@ -24,7 +23,6 @@ parameters = {{ "path.public_id" = "{session}" }}
 """
 
 
-@pytest.mark.alone
 @sizes(quick=12, full=400)
 def test_schemathesis_finds_nothing(size: int, tmp_path: Path, database_url: str) -> None:
     """`size` examples for each operation and phase, beside those that cover the document."""
