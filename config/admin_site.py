@@ -7,13 +7,14 @@ import datetime as dt
 from typing import Any, Final
 
 from django.contrib.admin import AdminSite
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.timesince import timesince
 from django.utils.timezone import now
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from handoff import login as signing_in
 from handoff.selectors.dashboards import dashboard
 
 APPS: Final = ("handoff", "audit", "auth")
@@ -36,12 +37,20 @@ class DeskSite(AdminSite):
     site_title = "Handoff Desk"
     index_title = gettext_lazy("The desk")
     site_url = "/inbox/"
+    login_form = signing_in.AdminLoginForm
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
         apps = super().get_app_list(request, app_label)
         for app in apps:
             app["models"].sort(key=lambda model: _place(MODELS, model["object_name"]))
         return sorted(apps, key=lambda app: _place(APPS, app["app_label"]))
+
+    def login(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        response = super().login(request, extra_context)
+        context = getattr(response, "context_data", None) or {}
+        return signing_in.too_fast(response, context.get("form"))
 
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

@@ -22,20 +22,12 @@ def note_refusal(error: HandoffError, *, caller: Caller | None, tool_call: bool)
         return
     reason = error.reason if isinstance(error, NotAuthorised) else error.code
     who = Who(agent=caller.agent.name, token=caller.token) if caller else Who()
-    over = folding.take_over()
-    listed = folding.is_listed(who, reason)
-    if not (over or listed):
-        return
-    try:
-        with writing():
-            _write(over)
-            if listed:
-                audit.trail.record(
-                    action, actor=_actor(who), agent=who.agent, token=who.token, reason=reason
-                )
-    except DatabaseError:
-        folding.give_back(over)
-        raise
+    _note(action, who, reason, actor=_actor(who))
+
+
+def note_denied(reason: str, *, actor: str) -> None:
+    """The same for whoever was not let in with a password: `access.denied`."""
+    _note("access.denied", Who(), reason, actor=actor)
 
 
 def write_folds(*, unfinished: bool = False) -> int:
@@ -58,6 +50,23 @@ def _action(error: HandoffError, *, tool_call: bool) -> str:
     if not tool_call:
         return ""
     return "tool.call_rejected" if isinstance(error, TooFast) else "tool.call_malformed"
+
+
+def _note(action: str, who: Who, reason: str, *, actor: str) -> None:
+    over = folding.take_over()
+    listed = folding.is_listed(who, reason)
+    if not (over or listed):
+        return
+    try:
+        with writing():
+            _write(over)
+            if listed:
+                audit.trail.record(
+                    action, actor=actor, agent=who.agent, token=who.token, reason=reason
+                )
+    except DatabaseError:
+        folding.give_back(over)
+        raise
 
 
 def _write(folds: Sequence[Fold]) -> None:

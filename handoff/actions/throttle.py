@@ -30,6 +30,7 @@ from handoff.selectors.tokens import Caller
 
 SECOND: Final = 1.0
 MINUTE: Final = 60.0
+QUARTER_HOUR: Final = 900.0
 _TRIES: Final = 5
 
 
@@ -134,6 +135,36 @@ def take_lost(address: str) -> None:
     _take(f"lost:{address}", settings.LOST_LINKS_PER_MINUTE, MINUTE)
 
 
+def take_login(account: str, address: str) -> None:
+    """A password is about to be checked; both are hashed.
+
+    An address that is too fast takes nothing from the account, which others may be trying to use.
+    """
+    _take(_from(address), settings.LOGINS_PER_ADDRESS, QUARTER_HOUR)
+    _take(_into(account), settings.LOGINS_PER_ACCOUNT, QUARTER_HOUR)
+
+
+def give_back_login(account: str, address: str) -> None:
+    """It was the right password: as if it had not been counted."""
+    _give_back(_from(address), settings.LOGINS_PER_ADDRESS, QUARTER_HOUR)
+    _give_back(_into(account), settings.LOGINS_PER_ACCOUNT, QUARTER_HOUR)
+
+
+def _from(address: str) -> str:
+    return f"login-from:{address}"
+
+
+def _into(account: str) -> str:
+    return f"login-into:{account}"
+
+
 def _take(bucket: str, limit: int, seconds: float) -> None:
     if limit > 0:
         take(bucket, rate=limit / seconds, burst=limit)
+
+
+def _give_back(bucket: str, limit: int, seconds: float) -> None:
+    if limit > 0:
+        token = dt.timedelta(seconds=seconds / limit)
+        with queued():
+            Bucket.objects.filter(name=bucket).update(full_at=F("full_at") - token)

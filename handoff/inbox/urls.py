@@ -1,17 +1,14 @@
 """The addresses of the owner inbox."""
 
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.urls import path
 
 from handoff.inbox import buttons, pages
+from handoff.login import InboxLogin
 
 app_name = "inbox"
 urlpatterns = [
-    path(
-        "login/",
-        LoginView.as_view(template_name="inbox/login.html", redirect_authenticated_user=True),
-        name="login",
-    ),
+    path("login/", InboxLogin.as_view(), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("", pages.overview, name="list"),
     path("h/<slug:handoff>/", pages.detached, name="handoff"),
