@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-
 from tests.reliability.desks import open_desks
 from tests.reliability.figures import report
 from tests.reliability.sizes import sizes
