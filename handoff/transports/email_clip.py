@@ -32,8 +32,12 @@ class Parts:
 
 
 def shown(text: str) -> str:
-    """A text that any mail can carry, with bidirectional overrides made visible."""
-    return visible(scrub(text))
+    """A text that any mail can carry, with bidirectional overrides made visible.
+
+    Its lines end with LF and nothing else: whatever a reader may take for the end of a line, such
+    as U+2028, is one here already, so that what is put before each line stands before each line.
+    """
+    return "\n".join(visible(scrub(text)).splitlines())
 
 
 def one_row(text: str) -> str:
@@ -142,9 +146,12 @@ def _transcript(lines: Sequence[TranscriptLine]) -> str:
 
 
 def _transcript_row(line: TranscriptLine) -> str:
+    """One message. Only its first line begins at the margin, and that with our words: a name can
+    say what it likes, who speaks stands before it.
+    """
     name = one_row(line.name)
     author = _author_words(line.author)
-    who = f"{name} ({author})" if name else author
+    who = f"{author} ({name})" if name else author
     text = shown(line.text).replace("\n", "\n    ")
     return f"[{localtime(line.at):%Y-%m-%d %H:%M}] {who}: {text}"
 

@@ -43,9 +43,9 @@ def test_the_link_and_the_release_line_stand_before_the_long_parts(server: SmtpS
 def test_the_transcript_is_a_text_attachment_in_the_channels_time_zone(server: SmtpServer) -> None:
     assert mailed(server).attachments == {
         "transcript.txt": (
-            "[2026-12-01 10:00] Ada (visitor): Where is my order?\n"
+            "[2026-12-01 10:00] visitor (Ada): Where is my order?\n"
             "    It is 1234.\n"
-            "[2026-12-01 10:01] Nova (AI agent): Let me ask a colleague.\n"
+            "[2026-12-01 10:01] AI agent (Nova): Let me ask a colleague.\n"
         )
     }
 
