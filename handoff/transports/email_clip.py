@@ -99,18 +99,21 @@ def _clip(text: str, room: int) -> str:
 
 
 def _newest(text: str, room: int) -> str:
-    """The newest lines of a transcript that fit; what was said last matters most."""
+    """The newest lines of a transcript that fit; what was said last matters most.
+
+    The first line says that there were more.
+    """
     if not text:
         return text
-    last = pg("above this line stands only a part", "Earlier messages:") + f" {_mark()}"
-    room -= _weight(last) + 1
+    first = pg("below this line stands only a part", "Earlier messages:") + f" {_mark()}"
+    room -= _weight(first) + 1
     kept: list[str] = []
-    for line in reversed(text.splitlines()):
+    for line in reversed(text.split("\n")):
         room -= _weight(line) + 1
         if room < 0:
             break
         kept.append(line)
-    return "\n".join([*reversed(kept), last])
+    return "\n".join([first, *reversed(kept)])
 
 
 def _mark() -> str:
