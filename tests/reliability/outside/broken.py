@@ -1,0 +1,140 @@
+"""Deliberately broken variants of the product: the checks of this folder must fail on each.
+
+`TEST_BROKEN` names the one that a server runs.
+"""
+
+import contextvars
+import functools
+import os
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any, Final
+
+from django.conf import settings
+from django.db.models import Q
+
+from handoff.actions import answer, calls, dispatch, endings, request, turns
+from handoff.actions.dispatch import Sent
+from handoff.actions.repeats import Intent
+from handoff.actions.turns import Turn
+from handoff.actions.writing import writing
+from handoff.api import resources
+from handoff.contract.answers import Answer
+from handoff.contract.kinds import SessionStatus
+from handoff.contract.turns import TurnBody
+from handoff.models import Channel, Conversation, ReturnLink, Session
+from handoff.models.session import SessionQuerySet
+from handoff.selectors.tokens import Caller
+from handoff.transports.base import Receipt
+from tests.reliability.outside import points
+from tests.reliability.outside.points import Point
+
+VARIABLE: Final = "TEST_BROKEN"
+WINDOW_SECONDS: Final = 0.02
+_seen: contextvars.ContextVar[str] = contextvars.ContextVar("seen", default="")
+_active: contextvars.ContextVar[Session | None] = contextvars.ContextVar("active")
+
+
+class Variant(StrEnum):
+    READ_THEN_WRITE = "reads the status, then writes it without asking again"
+    SEND_THEN_COMMIT = "sends, then commits"
+    MARK_THEN_SEND = "marks as accepted, then sends"
+    FORGETS_KEYS = "keeps no key"
+    ROUTES_UNLOCKED = "decides where a line goes before it holds the lock"
+
+
+def install() -> None:
+    match os.environ.get(VARIABLE):
+        case Variant.READ_THEN_WRITE:
+            _read_then_write()
+        case Variant.SEND_THEN_COMMIT:
+            request._contact = _send_then_commit
+        case Variant.MARK_THEN_SEND:
+            request._contact = _mark_then_send
+        case Variant.FORGETS_KEYS:
+            calls.Intent = _without_key  # type: ignore[assignment,attr-defined]
+        case Variant.ROUTES_UNLOCKED:
+            _routes_unlocked()
+
+
+def _read_then_write() -> None:
+    def looks_first[**P, T](
+        plain: Callable[P, T], session_pk: Callable[[Any], int]
+    ) -> Callable[P, T]:
+        @functools.wraps(plain)
+        def wrapped(*args: P.args, **named: P.kwargs) -> T:
+            pk = session_pk(args[0])
+            found = _seen.set(Session.objects.values_list("status", flat=True).get(pk=pk))
+            time.sleep(WINDOW_SECONDS)
+            try:
+                return plain(*args, **named)
+            finally:
+                _seen.reset(found)
+
+        return wrapped
+
+    def advance(
+        self: SessionQuerySet, pk: int, *, old: frozenset[SessionStatus], where: Q, **fields: Any
+    ) -> bool:
+        return _seen.get() in old and self.filter(pk=pk).update(**fields) == 1
+
+    def of_link(link: ReturnLink) -> int:
+        return link.session_id
+
+    plain_advance = SessionQuerySet.advance
+
+    def either(self: SessionQuerySet, pk: int, **named: Any) -> bool:
+        if not _seen.get():
+            return plain_advance(self, pk, **named)
+        return advance(self, pk, **{"where": Q(), **named})
+
+    SessionQuerySet.advance = either  # type: ignore[method-assign]
+    endings.release = looks_first(endings.release, int)  # type: ignore[attr-defined]
+    endings._end_quiet = looks_first(endings._end_quiet, int)
+    answer.answer_form = looks_first(answer.answer_form, of_link)
+
+
+def _send_then_commit(
+    caller: Caller, intent: Intent, channel: Channel, *, started: float
+) -> Answer:
+    deadline = time.monotonic() + settings.DISPATCH_SECONDS
+    with dispatch.slot() as taken, writing():
+        made = request._intent(caller, intent, channel)
+        if made.attempt is None:
+            return request._answer(made)
+        sent = dispatch.dispatch(made.attempt.pk, taken, deadline=deadline)
+        points.reach(Point.AFTER_ACCEPT)
+    dispatch.record_outcome(made.attempt.pk, sent)
+    return request._answer(made)
+
+
+def _mark_then_send(caller: Caller, intent: Intent, channel: Channel, *, started: float) -> Answer:
+    deadline = time.monotonic() + settings.DISPATCH_SECONDS
+    with dispatch.slot() as taken:
+        made = request._write_intent(caller, intent, channel)
+        if made.attempt is None:
+            return request._answer(made)
+        dispatch.record_outcome(made.attempt.pk, Sent(Receipt(provider_message_id="marked")))
+        dispatch.dispatch(made.attempt.pk, taken, deadline=deadline)
+    return request._answer(made)
+
+
+def _without_key(**fields: Any) -> Intent:
+    return Intent(**{**fields, "key": ""})
+
+
+def _routes_unlocked() -> None:
+    plain_turn, plain_routing = turns.post_turn, turns._subscriber_turn
+
+    def post_turn(conversation: Conversation, body: TurnBody) -> Turn:
+        mine = Session.objects.filter(conversation=conversation, status=SessionStatus.ACTIVE)
+        _active.set(mine.select_related("channel").first())
+        time.sleep(WINDOW_SECONDS)
+        return plain_turn(conversation, body)
+
+    def routing(row: Conversation, body: TurnBody, active: Session | None) -> Turn:
+        return plain_routing(row, body, _active.get())
+
+    resources.post_turn = post_turn  # type: ignore[attr-defined]
+    turns._subscriber_turn = routing
