@@ -4,8 +4,9 @@ import dataclasses
 import logging
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
+import pydantic
 from django.conf import settings
 
 import audit.trail
@@ -30,6 +31,7 @@ from handoff.contract.request import (
     parse_request,
 )
 from handoff.contract.turns import ConversationBody, ToolCall
+from handoff.contract.wording import problems_of
 from handoff.errors import NotFound, Refused
 from handoff.models import Agent, Channel, Conversation
 from handoff.selectors import channels, conversations, handoffs, payloads, toolanswers
@@ -69,20 +71,34 @@ def call_tool(caller: Caller, arrival: Arrival) -> Answer:
     except Refused as refusal:
         answer = answers.refused(refusal.code, refusal.sentence, refusal.details)
         with writing():
-            _reject(caller, call, refusal)
+            _reject(caller, call.name, refusal)
     if answer.is_error and answer.result.get("code") in ("dispatch_failed", "dispatch_unknown"):
         gaps.note_failed_call(answer.result["code"], caller=caller, tool=call.name)
     return answer
 
 
-def _reject(caller: Caller, call: ToolCall, refusal: Refused) -> None:
+def call_value(caller: Caller, value: dict[str, Any], *, key: str) -> Answer:
+    """Run a call as it was sent: an object with a `name`; raises as `call_tool`."""
+    started = time.monotonic()
+    try:
+        call = ToolCall.model_validate(value)
+    except pydantic.ValidationError as error:
+        throttle.take_call(caller)
+        refusal = invalid(problems_of(error))
+        with writing():
+            _reject(caller, value["name"], refusal)
+        return answers.refused(refusal.code, refusal.sentence, refusal.details)
+    return call_tool(caller, Arrival(call=call, key=key, started=started))
+
+
+def _reject(caller: Caller, tool: str, refusal: Refused) -> None:
     problems = refusal.details.get("problems", [])
     audit.trail.record(
         "tool.call_rejected",
         actor=f"agent:{caller.agent.name}",
         agent=caller.agent.name,
         token=caller.token,
-        tool=call.name,
+        tool=tool,
         reason=refusal.code,
         details={"problems": len(problems), "fields": [item["field"] for item in problems]},
     )
@@ -152,8 +168,16 @@ def _parsed(agent: Agent, call: ToolCall) -> HandoffRequest:
             try:
                 _channel(agent, channel_id)
             except Refused as refusal:
-                problems.append({"field": "channel_id", "problem": refusal.sentence})
+                if all(item["field"] != "channel_id" for item in problems):
+                    problems.append({"field": "channel_id", "problem": _CHANNELS[refusal.code]})
         raise invalid(problems) from error
+
+
+_CHANNELS: Final = {
+    "channel_not_available": "is not a channel that is available to you",
+    "no_channels": "can't be right: no channel is available to you now",
+    "contact_limit": "is a channel that was asked as often as it may be within an hour",
+}
 
 
 def _listed(error: ArgumentProblems) -> list[dict[str, str]]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import pydantic
 from django.core.exceptions import ValidationError
 
-from handoff.contract.turns import problems_of
+from handoff.contract.wording import problems_of
 
 
 class ChannelOptions(pydantic.BaseModel):

@@ -12,7 +12,7 @@ import audit.trail
 from handoff.actions.channel_options import OPTIONS, checked_options
 from handoff.actions.writing import writing
 from handoff.contract.kinds import TransportErrorKind
-from handoff.contract.turns import problems_of
+from handoff.contract.wording import problems_of
 from handoff.errors import TransportError
 from handoff.models import Agent, Channel
 from handoff.models.sealed import Unreadable

@@ -4,16 +4,16 @@ The intent is committed before (`actions.request`); whatever happens here, the a
 accepted, refused or unknown, and the session follows it along one edge.
 """
 
+import collections
 import contextlib
 import dataclasses
-import functools
 import logging
 import queue
 import random
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.db.models.functions import Now
@@ -61,19 +61,42 @@ class Sent:
         return AttemptStatus.REFUSED
 
 
-@functools.cache
-def _slots() -> threading.BoundedSemaphore:
-    return threading.BoundedSemaphore(settings.DISPATCH_SLOTS)
+class _Places:
+    """Who has a provider call under way in this process, by channel."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._taken: collections.Counter[int] = collections.Counter()
+
+    def take(self, channel: int) -> bool:
+        """False when all are taken, or this channel has its share: its server may be hanging."""
+        with self._lock:
+            if self._taken.total() >= settings.DISPATCH_SLOTS:
+                return False
+            if self._taken[channel] >= settings.DISPATCH_SLOTS_PER_CHANNEL:
+                return False
+            self._taken[channel] += 1
+            return True
+
+    def give_back(self, channel: int) -> None:
+        with self._lock:
+            self._taken[channel] -= 1
+            if not self._taken[channel]:
+                del self._taken[channel]
+
+
+_places: Final = _Places()
 
 
 class NoPlace(DeskUnavailable):
-    """Every place among the provider calls is taken: nothing was written, nobody contacted."""
+    """No place among the provider calls is free: nothing was written, nobody contacted."""
 
 
 class Slot:
     """The right to have one provider call under way; a call that hangs keeps its place."""
 
-    def __init__(self) -> None:
+    def __init__(self, channel: int) -> None:
+        self._channel = channel
         self._handed_on = False
 
     def send(self, transport: Transport[Any], message: Outgoing, *, deadline: float) -> Sent:
@@ -84,7 +107,7 @@ class Slot:
             try:
                 answer.put(_send(transport, message, deadline=deadline))
             finally:
-                _slots().release()
+                _places.give_back(self._channel)
 
         self._handed_on = True
         threading.Thread(target=run, name="dispatch", daemon=True).start()
@@ -99,15 +122,15 @@ class Slot:
 
     def give_back(self) -> None:
         if not self._handed_on:
-            _slots().release()
+            _places.give_back(self._channel)
 
 
 @contextlib.contextmanager
-def slot() -> Iterator[Slot]:
-    """Take a place among the provider calls; raises NoPlace at once when all are taken."""
-    if not _slots().acquire(blocking=False):
+def slot(channel: int) -> Iterator[Slot]:
+    """Take a place among the provider calls for a channel; raises NoPlace at once without one."""
+    if not _places.take(channel):
         raise NoPlace
-    taken = Slot()
+    taken = Slot(channel)
     try:
         yield taken
     finally:

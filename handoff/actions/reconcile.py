@@ -15,7 +15,7 @@ from handoff.actions.trail import note
 from handoff.actions.writing import writing
 from handoff.contract.kinds import AttemptStatus, SessionStatus, TransportErrorKind
 from handoff.errors import TransportError
-from handoff.models import Attempt, IdempotencyRecord, Redispatch
+from handoff.models import Attempt, IdempotencyRecord, Redispatch, Session
 
 GRACE_SECONDS: Final = 15.0
 KEEP_KEYS: Final = dt.timedelta(hours=24)
@@ -51,7 +51,8 @@ def resend(session_pk: int) -> bool:
     False when an answer came meanwhile, or no place among the provider calls is free.
     """
     try:
-        with dispatch.slot() as taken:
+        channel = Session.objects.values_list("channel_id", flat=True).get(pk=session_pk)
+        with dispatch.slot(channel) as taken:
             attempt = _next_attempt(session_pk)
             if attempt is None:
                 return False

@@ -65,7 +65,7 @@ def _contact(caller: Caller, intent: Intent, channel: Channel, *, started: float
     deadline = min(
         time.monotonic() + settings.DISPATCH_SECONDS, started + settings.CALL_SECONDS - 1
     )
-    with dispatch.slot() as taken:
+    with dispatch.slot(channel.pk) as taken:
         made = _write_intent(caller, intent, channel)
         sent = (
             dispatch.dispatch(made.attempt.pk, taken, deadline=deadline) if made.attempt else None

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from handoff.actions.channel_options import OPTIONS
 from handoff.admin.setting_fields import SETTING, Stored, entered_settings, setting_fields
-from handoff.contract.turns import problems_of
+from handoff.contract.wording import problems_of
 from handoff.models import Channel
 from handoff.transports import transport_class
 from handoff.transports.base import TransportSettings

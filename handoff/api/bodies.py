@@ -8,7 +8,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from handoff.contract import jsontext, limits
-from handoff.contract.turns import problems_of
+from handoff.contract.wording import problems_of
 from handoff.errors import Invalid, Malformed, TooLarge
 
 
@@ -32,14 +32,16 @@ def json_object(request: Request) -> dict[str, Any]:
     return value
 
 
-def parsed[T: pydantic.BaseModel](model: type[T], value: dict[str, Any]) -> T:
-    """A typed body; raises Invalid with all problems."""
+def parsed[T: pydantic.BaseModel](
+    model: type[T], value: dict[str, Any], *, what: str = "body"
+) -> T:
+    """A typed body or query; raises Invalid with all problems."""
     try:
         return model.model_validate(value)
     except pydantic.ValidationError as error:
         problems = problems_of(error)
-        listed = "; ".join(f"{item['field']}: {item['problem']}" for item in problems)
-        raise Invalid(f"The body can't be used: {listed}.", details={"problems": problems}) from (
+        listed = "; ".join(f"{item['field']} {item['problem']}" for item in problems)
+        raise Invalid(f"The {what} can't be used: {listed}.", details={"problems": problems}) from (
             error
         )
 
@@ -54,7 +56,7 @@ class PageQuery(pydantic.BaseModel):
 
 
 def page_query(request: Request) -> PageQuery:
-    return parsed(PageQuery, dict(request.query_params.items()))
+    return parsed(PageQuery, dict(request.query_params.items()), what="query")
 
 
 class OneFormat(BaseContentNegotiation):

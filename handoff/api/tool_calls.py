@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from handoff.actions import throttle
-from handoff.actions.calls import Arrival, call_tool
+from handoff.actions.calls import call_value
 from handoff.api import bodies
 from handoff.api.agentview import AgentView
 from handoff.api.openapi import REFUSALS
@@ -68,10 +68,10 @@ class ToolCalls(AgentView):
     )
     def post(self, request: Request) -> Response:
         with throttle.counting(self.known, has_limit=True):
-            call = _call(bodies.json_object(request))
-        self.tool = call.name
-        arrival = Arrival(call=call, key=request.headers.get("idempotency-key", "").strip())
-        answer = call_tool(self.known, arrival)
+            value = _named(bodies.json_object(request))
+        self.tool = value["name"]
+        key = request.headers.get("idempotency-key", "").strip()
+        answer = call_value(self.known, value, key=key)
         view = ToolAnswer(text=answer.text, is_error=answer.is_error, result=answer.result)
         response = Response(view.body())
         if answer.replayed:
@@ -79,12 +79,12 @@ class ToolCalls(AgentView):
         return response
 
 
-def _call(value: dict[str, Any]) -> ToolCall:
-    """Raises Malformed without a name, and Invalid with every other problem."""
+def _named(value: dict[str, Any]) -> dict[str, Any]:
+    """The call with its name trimmed; raises Malformed when there is none."""
     name = value.get("name")
     if not isinstance(name, str) or not name.strip():
         raise Malformed("A tool is required.")
-    return bodies.parsed(ToolCall, {**value, "name": name.strip()})
+    return {**value, "name": name.strip()}
 
 
 @extend_schema_view(

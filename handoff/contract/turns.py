@@ -82,22 +82,22 @@ class ExternalConversation(Body):
     external_id: Annotated[Said, pydantic.Field(min_length=1, max_length=limits.EXTERNAL_ID_MAX)]
 
 
+def _conversation(value: object, handler: pydantic.ValidatorFunctionWrapHandler) -> object:
+    try:
+        return handler(value)
+    except pydantic.ValidationError as error:
+        raise PydanticCustomError(
+            "conversation", "must be an id c_… or an object with one member, external_id"
+        ) from error
+
+
 class ToolCall(Body):
     """One tool call; the arguments are checked by the tool itself."""
 
     name: Annotated[str, pydantic.Field(min_length=1, max_length=64, pattern=r"\S")]
     args: dict[str, Any] = pydantic.Field(default_factory=dict)
-    conversation: str | ExternalConversation | None = None
+    conversation: Annotated[
+        str | ExternalConversation | None, pydantic.WrapValidator(_conversation)
+    ] = None
     run: Annotated[Clean, pydantic.Field(max_length=200)] | None = None
     on_behalf_of: str | None = None
-
-
-def problems_of(error: pydantic.ValidationError) -> list[dict[str, str]]:
-    """Every problem as `{field, problem}`, in words; the value itself is never repeated."""
-    return [
-        {
-            "field": ".".join(str(part) for part in item["loc"]) or "body",
-            "problem": item["msg"].removeprefix("Value error, "),
-        }
-        for item in error.errors(include_url=False, include_context=False, include_input=False)
-    ]

@@ -16,6 +16,7 @@ from handoff.actions.turns import Turn, post_turn
 from handoff.contract import turns
 from handoff.contract.kinds import Author
 from handoff.contract.turns import Body, TurnBody
+from handoff.contract.wording import problems_of
 from handoff.errors import HandoffError
 from handoff.models import Conversation
 from handoff.realtime import frames, reading
@@ -111,8 +112,8 @@ class ChatSocket(DeskSocket):
             body = TurnBody(client_id=data.client_id, author=self._author(), text=data.text)
             turn = await reading.run(_post, self.grant.conversation_pk, body)
         except pydantic.ValidationError as error:
-            problem = turns.problems_of(error)[0]
-            await self.complain("invalid_arguments", f"{problem['field']}: {problem['problem']}")
+            problem = problems_of(error)[0]
+            await self.complain("invalid_arguments", f"{problem['field']} {problem['problem']}")
         except HandoffError as error:
             await self.complain(error.code, error.sentence)
         else:

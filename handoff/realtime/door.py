@@ -14,7 +14,7 @@ from django.http.request import split_domain_port, validate_host
 
 from handoff.actions.admission import Knock, admit
 from handoff.actions.refusals import note_refusal
-from handoff.contract.turns import problems_of
+from handoff.contract.wording import problems_of
 from handoff.errors import (
     DeskUnavailable,
     HandoffError,

@@ -155,10 +155,21 @@ def test_an_unknown_tool_is_refused_with_the_names_that_exist(desk: Desk) -> Non
     assert answer["result"]["code"] == "unknown_tool"
 
 
-def test_an_unknown_key_of_a_call_is_refused_by_name(desk: Desk) -> None:
-    response = desk.post("tool-calls", {"name": "handoff_status", "arguments": {}})
-    assert response.status_code == 400
-    assert "arguments" in response.json()["error"]
+def test_an_envelope_that_is_off_is_a_refusal_with_every_problem(desk: Desk) -> None:
+    call: dict[str, object] = {"name": "handoff_status", "args": None, "arguments": {}}
+    call |= {"run": 1, "conversation": {}}
+    answer = desk.post("tool-calls", call)
+    assert answer.status_code == 200
+    assert answer.json()["text"].startswith("Refused. The arguments can't be used: ")
+    result = answer.json()["result"]
+    assert result["code"] == "invalid_arguments"
+    assert {item["field"] for item in result["details"]["problems"]} == {
+        "args",
+        "arguments",
+        "run",
+        "conversation",
+    }
+    assert AuditEvent.objects.get(action="tool.call_rejected").reason == "invalid_arguments"
 
 
 @pytest.mark.parametrize("args", [{}, {"handoff_session_id": ""}, {"handoff_session_id": 7}])

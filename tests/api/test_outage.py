@@ -173,8 +173,8 @@ def test_what_became_of_a_call_is_told_even_when_its_own_row_is_lost(
 
 def test_a_call_that_finds_no_place_is_on_the_trail(desk: Desk, email: Channel) -> None:
     with contextlib.ExitStack() as taken:
-        for _ in range(8):
-            taken.enter_context(dispatch.slot())
+        for channel in range(8):
+            taken.enter_context(dispatch.slot(-channel))
         reply = asked(desk, email)
     assert (reply.status_code, reply.json()) == (503, UNAVAILABLE)
     row = AuditEvent.objects.get(action="tool.call_failed")
@@ -183,6 +183,20 @@ def test_a_call_that_finds_no_place_is_on_the_trail(desk: Desk, email: Channel) 
         desk.agent.name,
         "handoff_request",
     )
+
+
+def test_a_channel_whose_server_hangs_takes_only_its_share_of_the_places(
+    desk: Desk, email: Channel, agent: Agent
+) -> None:
+    other = factories.email_channel(
+        agent, label="Other", smtp_url=email.opened_settings()["smtp_url"]
+    )
+    with contextlib.ExitStack() as taken:
+        for _ in range(3):
+            taken.enter_context(dispatch.slot(email.pk))
+        assert asked(desk, email).status_code == 503
+        assert asked(desk, other).json()["isError"] is False
+    assert asked(desk, email).json()["isError"] is False
 
 
 @pytest.fixture
