@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from hypothesis import settings as hypothesis_settings
 
-from handoff.actions import folding
+from handoff.actions import folding, lots
 from tests import environment, programs
 
 pytest_plugins = ["tests.databases", "tests.reliability.figures"]
@@ -89,8 +89,9 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _no_refusals_of_another_test() -> None:
+def _nothing_counted_in_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
     folding.take_over(unfinished=True)
+    monkeypatch.setattr(lots, "_lots", {})
 
 
 @pytest.fixture(scope="session")

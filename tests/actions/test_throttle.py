@@ -2,6 +2,7 @@
 
 import datetime as dt
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -10,12 +11,13 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from handoff.actions import addresses, throttle
+from handoff.actions import addresses, lots, throttle
 from handoff.actions.turns import post_turn
 from handoff.actions.writing import writing
 from handoff.contract.turns import TurnBody
 from handoff.errors import Refused, TooFast
 from handoff.models import Bucket
+from handoff.selectors.tokens import Caller
 from tests import factories
 
 HOUR = 3600.0
@@ -181,6 +183,49 @@ def test_a_sweep_in_the_middle_of_a_race_gives_nothing_away() -> None:
         over.set()
         sweeping.result()
     assert taken == burst
+
+
+def calls_let_through(caller: Caller, *, at_most: int) -> int:
+    for number in range(at_most):
+        try:
+            throttle.take_call(caller)
+        except TooFast:
+            return number
+    return at_most
+
+
+@pytest.mark.django_db(transaction=True)
+def test_plain_calls_are_taken_a_second_s_worth_at_a_time(
+    settings: Settings, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    settings.CALLS_PER_MINUTE = 600
+    caller = factories.caller(factories.AgentFactory.create())
+    throttle.take_call(caller)
+    with django_assert_num_queries(0):
+        assert calls_let_through(caller, at_most=9) == 9
+    with django_assert_num_queries(1):
+        assert calls_let_through(caller, at_most=10) == 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_plain_calls_reach_their_limit_to_the_last_one(settings: Settings) -> None:
+    settings.CALLS_PER_MINUTE = 125
+    caller = factories.caller(factories.AgentFactory.create())
+    began = time.monotonic()
+    made = calls_let_through(caller, at_most=1000)
+    assert 125 <= made <= 125 + (time.monotonic() - began) * 125 / 60 + 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lot_that_is_not_spent_in_time_is_lost(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lots, "KEPT_SECONDS", 0.0)
+    settings.CALLS_PER_MINUTE = 600
+    caller = factories.caller(factories.AgentFactory.create())
+    began = time.monotonic()
+    made = calls_let_through(caller, at_most=1000)
+    assert 60 <= made <= 69 + (time.monotonic() - began) * 10 + 1
 
 
 @pytest.mark.django_db
