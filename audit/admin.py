@@ -28,7 +28,7 @@ class EventAdmin(ReadOnlyAdmin):
         return [path("export/", export, name="audit_event_export"), *super().get_urls()]
 
     def export(self, request: HttpRequest) -> HttpResponseBase:
-        """The filtered list as CSV, in its order, every page of it."""
+        """The filtered list as CSV, every page of it, the newest first."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         events: Any = self.get_changelist_instance(request).get_queryset(request)

@@ -39,11 +39,19 @@ class _Line:
 
 
 def lines(events: QuerySet[Event]) -> Iterator[str]:
-    """A header and one CSV line for each event, read a chunk at a time."""
+    """A header and one CSV line for each event, the newest first.
+
+    Read a chunk at a time, each by a query of its own: one over all of a large trail would take
+    longer than a serving process waits for the database.
+    """
     writer = csv.writer(_Line())
     yield writer.writerow(COLUMNS)
-    for values in events.values_list(*COLUMNS).iterator(CHUNK):
-        yield writer.writerow([cell(value) for value in values])
+    rows = events.order_by("-pk").values_list("pk", *COLUMNS)
+    chunk = list(rows[:CHUNK])
+    while chunk:
+        for _, *values in chunk:
+            yield writer.writerow([cell(value) for value in values])
+        chunk = list(rows.filter(pk__lt=chunk[-1][0])[:CHUNK])
 
 
 def cell(value: object) -> str:
