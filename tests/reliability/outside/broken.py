@@ -11,7 +11,6 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, Final
 
-from django.conf import settings
 from django.db.models import Q
 
 from handoff.actions import answer, calls, dispatch, endings, request, turns
@@ -23,12 +22,9 @@ from handoff.api import resources
 from handoff.contract.answers import Answer
 from handoff.contract.kinds import SessionStatus
 from handoff.contract.turns import TurnBody
-from handoff.models import Channel, Conversation, ReturnLink, Session
+from handoff.models import Conversation, ReturnLink, Session
 from handoff.models.session import SessionQuerySet
-from handoff.selectors.tokens import Caller
 from handoff.transports.base import Receipt
-from tests.reliability.outside import points
-from tests.reliability.outside.points import Point
 
 VARIABLE: Final = "TEST_BROKEN"
 WINDOW_SECONDS: Final = 0.02
@@ -49,9 +45,9 @@ def install() -> None:
         case Variant.READ_THEN_WRITE:
             _read_then_write()
         case Variant.SEND_THEN_COMMIT:
-            request._contact = _send_then_commit
+            _send_then_commit()
         case Variant.MARK_THEN_SEND:
-            request._contact = _mark_then_send
+            _mark_then_send()
         case Variant.FORGETS_KEYS:
             calls.Intent = _without_key  # type: ignore[assignment,attr-defined]
         case Variant.ROUTES_UNLOCKED:
@@ -95,29 +91,27 @@ def _read_then_write() -> None:
     answer.answer_form = looks_first(answer.answer_form, of_link)
 
 
-def _send_then_commit(
-    caller: Caller, intent: Intent, channel: Channel, *, started: float
-) -> Answer:
-    deadline = time.monotonic() + settings.DISPATCH_SECONDS
-    with dispatch.slot() as taken, writing():
-        made = request._intent(caller, intent, channel)
-        if made.attempt is None:
-            return request._answer(made)
-        sent = dispatch.dispatch(made.attempt.pk, taken, deadline=deadline)
-        points.reach(Point.AFTER_ACCEPT)
-    dispatch.record_outcome(made.attempt.pk, sent)
-    return request._answer(made)
+def _send_then_commit() -> None:
+    """One transaction around it all: the person is contacted before anything is committed."""
+    plain = request._contact
+
+    @functools.wraps(plain)
+    def contact(*args: Any, **named: Any) -> Answer:
+        with writing():
+            return plain(*args, **named)
+
+    request._contact = contact
 
 
-def _mark_then_send(caller: Caller, intent: Intent, channel: Channel, *, started: float) -> Answer:
-    deadline = time.monotonic() + settings.DISPATCH_SECONDS
-    with dispatch.slot() as taken:
-        made = request._write_intent(caller, intent, channel)
-        if made.attempt is None:
-            return request._answer(made)
-        dispatch.record_outcome(made.attempt.pk, Sent(Receipt(provider_message_id="marked")))
-        dispatch.dispatch(made.attempt.pk, taken, deadline=deadline)
-    return request._answer(made)
+def _mark_then_send() -> None:
+    plain = dispatch.dispatch
+
+    @functools.wraps(plain)
+    def marked(attempt_pk: int, *args: Any, **named: Any) -> Sent:
+        dispatch.record_outcome(attempt_pk, Sent(Receipt(provider_message_id="marked")))
+        return plain(attempt_pk, *args, **named)
+
+    dispatch.dispatch = marked
 
 
 def _without_key(**fields: Any) -> Intent:
