@@ -1,4 +1,4 @@
-"""Sends what is due in the outbox to recipients: in order for each session, once for each row."""
+"""Sends what is due in the outbox to recipients: in order for each session, row by row."""
 
 import datetime as dt
 import time
@@ -37,8 +37,9 @@ def deliver_due() -> int:
     """Send every delivery that is due now; returns how many were tried.
 
     Only the oldest waiting row of a session is taken, so lines arrive in the order they were
-    written; a row that may have arrived is not sent again. A process that stops begins no further
-    one, so that it leaves no lease behind.
+    written. A row that may have arrived is not sent again, unless its sender was killed: then it
+    is, under the same id, as a lost line is worse than one that comes twice. A process that stops
+    begins no further one, so that it leaves no lease behind.
     """
     tried = 0
     while not push.stopping and (pk := _claim()) is not None:
@@ -70,6 +71,10 @@ def _deliver(pk: int) -> None:
     row = Delivery.objects.select_related("message").get(pk=pk)
     row.session = letters.sessions().get(pk=row.session_id)
     try:
+        if row.attempts > TRIES:
+            raise TransportError(
+                TransportErrorKind.UNKNOWN_OUTCOME, "whoever sent it stopped each time on the way"
+            )
         receipt = open_transport(row.session.channel).send(
             letters.delivery(row), deadline=time.monotonic() + settings.DISPATCH_SECONDS
         )

@@ -67,6 +67,43 @@ def test_lines_follow_the_request_by_mail_in_order_and_in_its_thread(
     assert AuditEvent.objects.filter(action="message.relayed").count() == 3
 
 
+def let_the_sender_be_killed(*, tries: int) -> None:
+    """The row as a process leaves it that was killed while it sent, for the `tries`th time."""
+    Delivery.objects.update(attempts=tries, lease_until=Now() - dt.timedelta(seconds=1))
+
+
+def test_a_line_whose_sender_was_killed_is_sent_again_under_the_same_id(
+    agent: Agent, conversation: Conversation
+) -> None:
+    with SmtpServer() as smtp:
+        factories.requested(agent, factories.email_channel(agent, smtp_url=smtp.url), conversation)
+        say(conversation, "1", "first")
+        deliver_due()
+        Delivery.objects.update(status="due", finished_at=None, provider_message_id="")
+        let_the_sender_be_killed(tries=1)
+        assert deliver_due() == 1
+        _, killed, again = smtp.messages
+    assert killed.message["Message-ID"] == again.message["Message-ID"]
+
+
+def test_a_line_whose_sender_is_killed_each_time_is_given_up(
+    agent: Agent, conversation: Conversation
+) -> None:
+    with SmtpServer() as smtp:
+        session = factories.requested(
+            agent, factories.email_channel(agent, smtp_url=smtp.url), conversation
+        )
+        named = say(conversation, "1", "first")
+        let_the_sender_be_killed(tries=TRIES)
+        say(conversation, "2", "second")
+        assert deliver_due() == 2
+        assert ["second" in mail.text for mail in smtp.messages] == [False, True]
+    assert list(Delivery.objects.values_list("status", flat=True)) == ["failed", "done"]
+    endings.cancel(session, reason="", actor="test")
+    session.refresh_from_db()
+    assert payloads.handoff(session).undelivered == [named]
+
+
 def test_a_failing_head_waits_and_nothing_overtakes_it(
     agent: Agent, conversation: Conversation
 ) -> None:
