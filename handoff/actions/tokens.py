@@ -28,17 +28,21 @@ class IssuedToken:
 def issue_token(
     agent: Agent, *, label: str = "", expires_at: dt.datetime | None = None, actor: str
 ) -> IssuedToken:
-    """A new token of the form `hd_<8 characters>_<43 characters>`."""
+    """A new token of the form `hd_<8 characters>_<43 characters>`; raises ValidationError when the
+    label cannot be kept.
+    """
     public_id = "".join(secrets.choice(_ALPHABET) for _ in range(8))
     secret = secrets.token_urlsafe(32)
     with writing():
-        row = Token.objects.create(
+        row = Token(
             agent=agent,
             public_id=public_id,
             digest=links.digest(secret),
             label=label,
             expires_at=expires_at,
         )
+        row.clean_fields(exclude={"agent"})
+        row.save()
         audit.trail.record("token.issued", actor=actor, agent=agent.name, token=public_id)
     return IssuedToken(row, f"hd_{public_id}_{secret}")
 

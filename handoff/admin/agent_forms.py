@@ -9,7 +9,7 @@ from django.utils.timezone import now
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from handoff.models import Agent
+from handoff.models import Agent, Token
 
 if TYPE_CHECKING:
     ModelForm = forms.ModelForm[Agent]
@@ -79,6 +79,9 @@ class TokenForm(forms.Form):
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
         help_text=gettext_lazy("Empty: when it is revoked."),
     )
+
+    def clean_label(self) -> Any:
+        return Token._meta.get_field("label").clean(self.cleaned_data["label"], None)
 
     def clean_expires_at(self) -> Any:
         expires_at = self.cleaned_data["expires_at"]

@@ -18,7 +18,7 @@ from handoff.actions.change_agent import AgentFacts, change_agent
 from handoff.actions.tokens import issue_token, revoke_token
 from handoff.actions.writing import writing
 from handoff.admin.agent_forms import AgentForm, TokenForm
-from handoff.admin.desk import DeskAdmin, ReadOnlyInline, actor_of, page
+from handoff.admin.desk import DeskAdmin, ReadOnlyInline, actor_of, page, seen
 from handoff.models import Agent, Token
 
 LIVE = Q(tokens__revoked_at=None) & (Q(tokens__expires_at=None) | Q(tokens__expires_at__gt=Now()))
@@ -27,8 +27,9 @@ LIVE = Q(tokens__revoked_at=None) & (Q(tokens__expires_at=None) | Q(tokens__expi
 class TokenInline(ReadOnlyInline):
     model = Token
     verbose_name_plural = gettext_lazy("API tokens")
-    fields = ("label", "created_at", "expires_at", "last_used_at", "revoked_at", "revoke")
+    fields = ("seen_label", "created_at", "expires_at", "last_used_at", "revoked_at", "revoke")
     readonly_fields = fields
+    seen_label = seen("label", gettext_lazy("label"))
 
     @admin.display(description="")
     def revoke(self, token: Token) -> str:
@@ -42,11 +43,12 @@ class TokenInline(ReadOnlyInline):
 class AgentAdmin(DeskAdmin):
     form = AgentForm
     inlines = (TokenInline,)
-    list_display = ("name", "display_name", "enabled", "live_tokens", "owner_names")
+    list_display = ("name", "seen_name", "enabled", "live_tokens", "owner_names")
     list_filter = ("enabled",)
     search_fields = ("name", "display_name")
     filter_horizontal = ("owners",)
     fields = ("name", "display_name", "enabled", "owners", "allowed_origins")
+    seen_name = seen("display_name", gettext_lazy("display name"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Agent]:
         agents: QuerySet[Agent] = super().get_queryset(request)

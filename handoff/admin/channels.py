@@ -16,9 +16,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from handoff.actions.channels import change_channel, create_channel, run_test
 from handoff.admin import channel_kinds
 from handoff.admin.channel_form import channel_form
-from handoff.admin.desk import DeskAdmin, actor_of, page
+from handoff.admin.desk import DeskAdmin, actor_of, page, seen
 from handoff.admin.setting_fields import setting_fields, stored_settings
 from handoff.contract.kinds import ChannelKind
+from handoff.contract.text import visible
 from handoff.models import Channel
 from handoff.transports import TRANSPORTS, transport_class
 
@@ -28,10 +29,18 @@ HEALTH_ROWS = (("state", "last_success_at"), ("last_error_at", "last_error"))
 
 @admin.register(Channel)
 class ChannelAdmin(DeskAdmin):
-    list_display = ("label", "agent", "kind_name", "state", "last_success_at", "last_error_kind")
+    list_display = (
+        "seen_label",
+        "agent",
+        "kind_name",
+        "state",
+        "last_success_at",
+        "last_error_kind",
+    )
     list_filter = ("agent", "kind", "enabled", "healthy")
     list_select_related = ("agent",)
     search_fields = ("label", "agent__name")
+    seen_label = seen("label", gettext_lazy("label"))
 
     @admin.display(description=gettext_lazy("kind"), ordering="kind")
     def kind_name(self, channel: Channel) -> str:
@@ -121,7 +130,7 @@ class ChannelAdmin(DeskAdmin):
         self.message_user(
             request,
             _("%(channel)s is made. Press “Test channel” to see whether it works.")
-            % {"channel": obj.label},
+            % {"channel": visible(obj.label)},
         )
         return HttpResponseRedirect(reverse("admin:handoff_channel_change", args=[obj.pk]))
 
@@ -184,7 +193,7 @@ class ChannelAdmin(DeskAdmin):
             request,
             self,
             "admin/handoff/channel/test.html",
-            title=_("Test of %(channel)s") % {"channel": channel.label},
+            title=_("Test of %(channel)s") % {"channel": visible(channel.label)},
             channel=channel,
             report=report,
         )

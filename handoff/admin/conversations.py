@@ -23,11 +23,13 @@ class ConversationAdmin(ReadOnlyAdmin):
     list_select_related = ("agent",)
     search_fields = ("=public_id", "=external_id", "=subscriber_email", "subscriber_name")
     fields = (
-        "public_id", "agent", "seen_external_id", "seen_name", "subscriber_email",
-        "subscriber_locale", "created_at", "lines", "handoffs",
+        "public_id", "agent", "seen_external_id", "seen_name", "seen_email",
+        "seen_locale", "created_at", "lines", "handoffs",
     )  # fmt: skip
     seen_external_id = seen("external_id", gettext_lazy("external id"))
     seen_name = seen("subscriber_name", gettext_lazy("subscriber"))
+    seen_email = seen("subscriber_email", gettext_lazy("subscriber email"))
+    seen_locale = seen("subscriber_locale", gettext_lazy("subscriber locale"))
 
     @admin.display(description=gettext_lazy("messages"))
     def lines(self, conversation: Conversation) -> str:

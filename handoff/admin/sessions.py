@@ -89,7 +89,7 @@ class SessionAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("channel"), ordering="channel__label")
     def channel_label(self, session: Session) -> str:
-        return session.channel.label
+        return visible(session.channel.label)
 
     @admin.display(description=gettext_lazy("expected return"))
     def expected_fields(self, session: Session) -> str:

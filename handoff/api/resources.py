@@ -23,7 +23,9 @@ class Me(AgentView):
     @extend_schema(operation_id="me", tags=["agent"], responses={200: shapes.MeView, **REFUSALS})
     def get(self, request: Request) -> Response:
         view = shapes.MeView(
-            agent=shapes.AgentView(name=self.agent.name, display_name=str(self.agent)),
+            agent=shapes.AgentView(
+                name=self.agent.name, display_name=self.agent.display_name or self.agent.name
+            ),
             limits=shapes.LimitsView(
                 call_bytes=limits.CALL_BYTES,
                 call_seconds=settings.CALL_SECONDS,

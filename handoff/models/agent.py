@@ -5,6 +5,9 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models.functions import Now
 
+from handoff.contract.text import visible
+from handoff.models.line import LineField
+
 
 class Agent(models.Model):
     """A bot that may hand conversations over. Its `name` is what the trail calls it."""
@@ -19,7 +22,7 @@ class Agent(models.Model):
         ],
         help_text="Lower-case letters, digits, hyphens. It can't be changed later.",
     )
-    display_name = models.CharField(
+    display_name = LineField(
         max_length=100, blank=True, help_text="What people see. Empty: the name."
     )
     enabled = models.BooleanField(default=True)
@@ -43,7 +46,7 @@ class Agent(models.Model):
         ordering = ("name",)
 
     def __str__(self) -> str:
-        return self.display_name or self.name
+        return visible(self.display_name or self.name)
 
 
 class Token(models.Model):
@@ -53,7 +56,7 @@ class Token(models.Model):
     public_id = models.CharField(max_length=8, unique=True, editable=False)
     digest = models.CharField(max_length=64, editable=False)
     """SHA-256 of the secret part, in hex."""
-    label = models.CharField(max_length=100, blank=True)
+    label = LineField(max_length=100, blank=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True, editable=False)

@@ -10,7 +10,9 @@ from django.db import models
 from django.db.models.functions import Now
 
 from handoff.contract import limits
+from handoff.contract.text import visible
 from handoff.models.agent import Agent
+from handoff.models.line import LineField
 from handoff.models.sealed import seal, unseal
 
 
@@ -31,12 +33,12 @@ class Channel(models.Model):
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="channels")
     kind = models.CharField(max_length=20)
     """Checked against the transport table, not a closed list of the database."""
-    label = models.CharField(
+    label = LineField(
         max_length=100, help_text="What agents and people call it, such as “Sales support”."
     )
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     sealed_settings = models.TextField(blank=True, editable=False)
-    estimated_response = models.CharField(
+    estimated_response = LineField(
         max_length=100, blank=True, help_text="Such as “within 1 business day”."
     )
     idle_minutes = models.PositiveIntegerField(
@@ -85,7 +87,7 @@ class Channel(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.label} ({self.kind})"
+        return f"{visible(self.label)} ({self.kind})"
 
     def opened_settings(self) -> dict[str, Any]:
         """The settings as they were configured; raises sealed.Unreadable."""

@@ -10,6 +10,7 @@ from django.db.models import Count, F
 from django.db.models.functions import Now
 
 from handoff.contract.kinds import OPEN, AttemptStatus, SessionStatus
+from handoff.contract.text import visible
 from handoff.models import Attempt, Channel, Delivery, DeliveryStatus, Session
 
 FAILURES_OVER: Final = dt.timedelta(hours=24)
@@ -110,7 +111,7 @@ def _ill() -> tuple[Ill, ...]:
     return tuple(
         Ill(
             pk=channel.pk,
-            name=f"{channel.agent_name}: {channel.label}",
+            name=visible(f"{channel.agent_name}: {channel.label}"),
             error_kind=channel.last_error_kind,
             hint=channel.last_error_hint,
         )

@@ -103,6 +103,25 @@ def test_what_somebody_wrote_is_shown_as_text_with_its_lines(browser: Browser, d
     assert complaints == []
 
 
+def test_nothing_that_somebody_wrote_turns_the_direction_of_the_page(
+    browser: Browser, desk: Demo
+) -> None:
+    page, complaints = chat_page(browser.new_context(), desk)
+    say(page, "one \u202etwo\u2066")
+    expect(page.locator("handoff-chat .bot")).to_be_visible(timeout=PATIENCE_MS)
+    assert lines(page)[0] == "one \\u202etwo\\u2066"
+    shown = page.evaluate(
+        """async (texts) => {
+          const { fill } = await import(texts);
+          return fill("With {channel}.", { channel: "Sales \u202e\u2069" });
+        }""",
+        "/static/handoff/chat-texts.js",
+    )
+    assert shown == "With Sales \\u202e\\u2069."
+    assert not {*map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)])} & {*page.content()}
+    assert complaints == []
+
+
 def test_lines_typed_without_a_network_go_out_once_when_it_is_back(
     browser: Browser, desk: Demo
 ) -> None:

@@ -1,8 +1,8 @@
 /**
  * The lines of one conversation. All text goes in as text: nothing that somebody wrote is ever
- * read as markup.
+ * read as markup, or turns the direction of what stands beside it.
  */
-import { fill } from "./chat-texts.js";
+import { fill, visible } from "./chat-texts.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const ICONS = Object.freeze({
@@ -57,7 +57,7 @@ export class Log {
     const role = ROLES[message.author] ?? "system";
     if (role === "system") return this.#notice(message);
     const line = this.#line(role, message.author === "subscriber" ? "" : message.name, message.at);
-    line.bubble.textContent = message.text;
+    line.bubble.textContent = visible(message.text);
     line.item.dataset.message = message.id;
     this.#put(line.item);
     return line.item;
@@ -90,7 +90,7 @@ export class Log {
       const before = this.#last;
       const line = this.#line("you", "", entry.at);
       this.#last = before;
-      line.bubble.textContent = entry.text;
+      line.bubble.textContent = visible(entry.text);
       item = line.item;
       item.append(element("p", "fate"));
       this.#mine.set(entry.clientId, item);
@@ -114,7 +114,7 @@ export class Log {
   }
 
   #notice(message) {
-    const [first, ...rest] = message.text.split("\n");
+    const [first, ...rest] = visible(message.text).split("\n");
     const isNote = /^\[(Bot resumed|Late return) —/.test(first);
     const item = element("li", isNote ? "notice note" : "notice");
     item.dataset.message = message.id;
@@ -167,7 +167,7 @@ export class Log {
 export function element(tag, className = "", text = "") {
   const made = document.createElement(tag);
   if (className) made.className = className;
-  if (text) made.textContent = text;
+  if (text) made.textContent = visible(text);
   return made;
 }
 

@@ -46,9 +46,19 @@ export const TEXTS = Object.freeze({
   late: "{channel} has answered after all.",
 });
 
+/**
+ * What somebody wrote, for display: bidirectional overrides and isolates show as `\u202e`. They
+ * could make a line read as something else; the desk's own pages do the same.
+ */
+export function visible(text) {
+  return text.replace(/[\u202a-\u202e\u2066-\u2069]/g, (found) => {
+    return `\\u${found.charCodeAt(0).toString(16)}`;
+  });
+}
+
 /** `template` with each `{name}` replaced by `values.name`. */
 export function fill(template, values) {
-  return template.replace(/\{(\w+)\}/g, (blank, name) => values[name] ?? blank);
+  return template.replace(/\{(\w+)\}/g, (blank, name) => visible(`${values[name] ?? blank}`));
 }
 
 /** The texts of one chat: the English ones, and what the page gives instead. */
