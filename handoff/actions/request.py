@@ -3,6 +3,8 @@
 import datetime as dt
 import logging
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from django.conf import settings
@@ -72,44 +74,43 @@ def _contact(caller: Caller, intent: Intent, channel: Channel, *, started: float
         )
     if made.attempt is None or sent is None:
         return _answer(made)
+    # whoever was reached is not denied because of a database that is back within seconds
+    until = min(started + settings.CALL_SECONDS - 1, time.monotonic() + OUTCOME_SECONDS)
     try:
-        _record(made.attempt, sent, until=started + settings.CALL_SECONDS - 1)
+        _patiently(partial(dispatch.record_outcome, made.attempt.pk, sent), until=until)
     except DatabaseError as error:
         if sent.status == AttemptStatus.REFUSED:
             raise DeskUnavailable from error
         raise OutcomeUnrecorded(made.attempt.public_id) from error
-    return _answer(made)
+    return _answer(made, until=until)
 
 
-def _record(attempt: Attempt, sent: dispatch.Sent, *, until: float) -> None:
-    """Write the outcome; again for some seconds where the database was lost.
-
-    One that restarts is back within them, and a person who was reached is then not denied.
-    Raises the database's error.
-    """
-    until = min(until, time.monotonic() + OUTCOME_SECONDS)
+def _patiently[T](call: Callable[[], T], *, until: float) -> T:
+    """What `call` returns; it is tried again where the database was lost, and then raises that."""
     while True:
         try:
-            dispatch.record_outcome(attempt.pk, sent)
+            return call()
         except (OperationalError, InterfaceError):
             if time.monotonic() + OUTCOME_PAUSE > until:
                 raise
-            time.sleep(OUTCOME_PAUSE)
-            close_old_connections()
-        else:
-            return
+        time.sleep(OUTCOME_PAUSE)
+        close_old_connections()
 
 
-def _answer(made: Made) -> Answer:
+def _answer(made: Made, *, until: float = 0.0) -> Answer:
     try:
-        session = payloads.sessions().get(pk=made.session.pk)
-        if made.already or made.replayed:
-            session = repeats.settled(session)
-        return toolanswers.of_dispatch(session, already=made.already, replayed=made.replayed)
+        return _patiently(partial(_read, made), until=until)
     except DatabaseError:
         # Somebody may have been contacted: what can't be read any more must not be denied.
         log.exception("the answer could not be read")
         return answers.desk_fault()
+
+
+def _read(made: Made) -> Answer:
+    session = payloads.sessions().get(pk=made.session.pk)
+    if made.already or made.replayed:
+        session = repeats.settled(session)
+    return toolanswers.of_dispatch(session, already=made.already, replayed=made.replayed)
 
 
 def _write_intent(caller: Caller, intent: Intent, channel: Channel) -> Made:
