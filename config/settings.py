@@ -210,6 +210,7 @@ MAX_WAITERS = env.int("HANDOFF_MAX_WAITERS", default=2000)
 
 # --- mail ------------------------------------------------------------------------------------
 EMAIL_URL: str = env.str("EMAIL_URL", default="")
+PRIVATE_TARGETS: list[str] = env.list("HANDOFF_PRIVATE_TARGETS", default=[])
 MAIL_DIR = DATA_DIR / "mail"
 _mail_host = _public.hostname or "localhost"
 DEFAULT_FROM_EMAIL: str = env.str(

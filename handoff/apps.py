@@ -1,7 +1,7 @@
 from django.apps import AppConfig
 from django.core import checks
 
-from handoff.management.checks import check_route
+from handoff.management.checks import check_private_targets, check_route
 
 
 class HandoffConfig(AppConfig):
@@ -10,3 +10,4 @@ class HandoffConfig(AppConfig):
 
     def ready(self) -> None:
         checks.register(check_route)
+        checks.register(check_private_targets)

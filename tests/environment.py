@@ -39,6 +39,7 @@ def clean_environment(data: Path) -> dict[str, str]:
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "HANDOFF_DATA": str(data),
         "HANDOFF_ENV_FILE": os.devnull,
+        "HANDOFF_PRIVATE_TARGETS": "127.0.0.0/8,::1",  # where the fakes listen
         "LANGUAGES": "en,de,fr,es,pt-br,ar,ja",
         "PUBLIC_BASE_URL": PUBLIC_BASE_URL,
     }

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004  (Django's own name)
 
 from handoff.actions import routes
+from handoff.outbound.targets import Allowed
 
 
 def check_route(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
@@ -50,3 +51,16 @@ def check_route(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
             )
         )
     return found
+
+
+def check_private_targets(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """Each entry of HANDOFF_PRIVATE_TARGETS is a host or a network."""
+    return [
+        Error(
+            f"HANDOFF_PRIVATE_TARGETS holds {entry}, which is no host, address or network.",
+            hint="Write a host as in its channel's URL, an address, or a network such as "
+            "10.1.2.0/24; a port or a scheme does not belong there.",
+            id="handoff.E005",
+        )
+        for entry in Allowed.read(settings.PRIVATE_TARGETS).unreadable
+    ]

@@ -6,22 +6,12 @@ import socket
 import threading
 import time
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
+
+from handoff.outbound.targets import Address, Allowed, check
 
 CONNECT_SECONDS = 3.0
 """Longest wait for one address; the next one is tried after it."""
-
-METADATA = frozenset(
-    ipaddress.ip_address(address)
-    for address in ("169.254.169.254", "169.254.170.2", "100.100.100.200", "fd00:ec2::254")
-)
-"""Addresses at which clouds hand out credentials: never a mail server, always refused."""
-
-type Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-
-
-class ForbiddenAddressError(OSError):
-    """The name leads to an address that this desk never connects to."""
 
 
 class Watchdog:
@@ -82,7 +72,7 @@ def resolve(host: str, port: int, *, seconds: float) -> list[tuple[int, Address]
     """The (family, address) pairs of a name, in the resolver's order.
 
     The resolver knows no deadline, so it runs in a thread of its own that is left behind when it
-    is late. Raises OSError: TimeoutError, `socket.gaierror`, or ForbiddenAddressError.
+    is late. Raises OSError: TimeoutError or `socket.gaierror`.
     """
     answers: queue.SimpleQueue[list[tuple[int, Address]] | OSError] = queue.SimpleQueue()
 
@@ -94,9 +84,7 @@ def resolve(host: str, port: int, *, seconds: float) -> list[tuple[int, Address]
         except UnicodeError:
             answers.put(socket.gaierror(socket.EAI_NONAME, "Name or service not known"))
         else:
-            answers.put(
-                [(family, ipaddress.ip_address(place[0])) for family, _, _, _, place in found]
-            )
+            answers.put([(family, _address(place)) for family, _, _, _, place in found])
 
     threading.Thread(target=look_up, name="resolve", daemon=True).start()
     try:
@@ -105,22 +93,24 @@ def resolve(host: str, port: int, *, seconds: float) -> list[tuple[int, Address]
         raise TimeoutError("the name was not resolved in time") from None
     if isinstance(answer, OSError):
         raise answer
-    if any(is_forbidden(address) for _, address in answer):
-        raise ForbiddenAddressError("the name leads to an address that is never a mail server")
     return answer
 
 
-def is_forbidden(address: Address) -> bool:
-    """Whether an address is a metadata service, link-local, multicast or nobody's."""
-    mapped = getattr(address, "ipv4_mapped", None)
-    plain: Address = address if mapped is None else mapped
-    return plain in METADATA or plain.is_link_local or plain.is_multicast or plain.is_unspecified
+def _address(place: tuple[Any, ...]) -> Address:
+    """Without the zone, which only a link-local address needs."""
+    return ipaddress.ip_address(str(place[0]).partition("%")[0])
 
 
-def connect(host: str, port: int, *, watchdog: Watchdog) -> socket.socket:
-    """A connected socket under `watchdog`; its timeout is what remains. Raises OSError."""
+def connect(host: str, port: int, *, watchdog: Watchdog, allowed: Allowed | None) -> socket.socket:
+    """A connected socket under `watchdog`; its timeout is what remains.
+
+    The name is looked up once, and what was checked is what is connected to. Raises OSError, and
+    ForbiddenAddressError before any connection is tried; see targets.check for `allowed`.
+    """
+    places = resolve(host, port, seconds=watchdog.remaining())
+    check(host, [address for _, address in places], allowed=allowed)
     problem: OSError = TimeoutError("no time left to connect")
-    for family, address in resolve(host, port, seconds=watchdog.remaining()):
+    for family, address in places:
         left = watchdog.remaining()
         if left <= 0:
             break

@@ -28,6 +28,8 @@ class MailServer:
     security: Security = Security.NONE
     username: str = ""
     password: str = dataclasses.field(default="", repr=False)
+    trusted: bool = False
+    """Whether the deployment's own environment names it: then it may have a private address."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

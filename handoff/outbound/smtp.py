@@ -13,11 +13,14 @@ import ssl
 import time
 from collections.abc import Iterator
 
+from django.conf import settings
+
 from handoff.contract.kinds import TransportErrorKind as Kind
 from handoff.errors import TransportError
 from handoff.outbound.connect import Watchdog, connect
 from handoff.outbound.mail_url import MailFolder, MailServer, Security
 from handoff.outbound.smtp_errors import Stage, judge, words
+from handoff.outbound.targets import Allowed
 
 GOODBYE_SECONDS = 1.0
 
@@ -109,7 +112,8 @@ class Session(smtplib.SMTP):
             raise smtplib.SMTPHeloError(code, reply)
 
     def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
-        connection = connect(host, port, watchdog=self.watchdog)
+        allowed = None if self.server.trusted else Allowed.read(settings.PRIVATE_TARGETS)
+        connection = connect(host, port, watchdog=self.watchdog, allowed=allowed)
         if self.server.security is Security.TLS:
             return ssl.create_default_context().wrap_socket(connection, server_hostname=host)
         return connection

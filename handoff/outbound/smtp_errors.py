@@ -8,7 +8,7 @@ from enum import IntEnum
 
 from handoff.contract.kinds import TransportErrorKind as Kind
 from handoff.errors import TransportError
-from handoff.outbound.connect import ForbiddenAddressError
+from handoff.outbound.targets import ForbiddenAddressError, PrivateAddressError
 
 ADDRESS = re.compile(r"[^\s<>@,;:()\[\]]+@[^\s<>@,;()]+")
 MAILBOX_FULL = 552
@@ -43,6 +43,8 @@ def judge(error: Exception, *, stage: Stage, late: bool, recipients: int = 1) ->
     `late` says that the deadline cut the connection. Kinds follow RFC 5321: a reply is a
     definite word, 4yz for now and 5yz for good; silence after the final dot decides nothing.
     """
+    if isinstance(error, ForbiddenAddressError):
+        return TransportError(Kind.PERMISSION, str(error), hint=_forbidden_hint(error))
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return _recipients(error.recipients, recipients)
     if isinstance(error, smtplib.SMTPResponseException) and 400 <= error.smtp_code <= 599:
@@ -140,9 +142,18 @@ def _unsupported_hint(text: str) -> str:
     )
 
 
+def _forbidden_hint(error: ForbiddenAddressError) -> str:
+    """The same words whatever listens there: nothing was tried."""
+    if isinstance(error, PrivateAddressError):
+        return (
+            "The host of the mail server URL leads to an address that is not public, so nothing "
+            "was tried. If it is meant, whoever runs the desk adds the host or its network to "
+            "HANDOFF_PRIVATE_TARGETS and restarts the desk."
+        )
+    return "The host of the mail server URL leads to an address that is never allowed."
+
+
 def _connect_hint(error: Exception, *, late: bool) -> str:
-    if isinstance(error, ForbiddenAddressError):
-        return "The host of the mail server URL leads to an address that is never allowed."
     if isinstance(error, socket.gaierror):
         return "The host of the mail server URL is not known; check its spelling."
     if isinstance(error, ConnectionRefusedError):

@@ -1,5 +1,6 @@
 """Mail: one message to the configured addresses, over the channel's server or the deployment's."""
 
+import dataclasses
 import re
 from email.errors import MessageError
 from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
@@ -99,7 +100,8 @@ class Email(Transport[EmailSettings]):
         return TestReport(works=True, lines=tuple(lines))
 
     def _server(self) -> MailServer | MailFolder:
-        url = self.settings.smtp_url or settings.EMAIL_URL
+        own = self.settings.smtp_url
+        url = own or settings.EMAIL_URL
         if not url:
             if settings.DEMO:
                 return MailFolder(path=settings.MAIL_DIR)
@@ -109,11 +111,14 @@ class Email(Transport[EmailSettings]):
                 hint="No mail server is configured: set EMAIL_URL or the channel's smtp_url.",
             )
         try:
-            return parse_mail_url(url)
+            via = parse_mail_url(url)
         except ValueError as error:
             raise TransportError(
                 Kind.AUTH, "the mail server URL is not usable", hint=str(error)
             ) from error
+        if isinstance(via, MailServer) and not own:
+            return dataclasses.replace(via, trusted=True)
+        return via
 
     def _sender(self) -> Address:
         name, address = parseaddr(settings.DEFAULT_FROM_EMAIL)

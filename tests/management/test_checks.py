@@ -11,7 +11,7 @@ from django.db import connection
 from pytest_django import Settings
 
 from handoff.actions.ask import SHIPPED
-from handoff.management.checks import check_route
+from handoff.management.checks import check_private_targets, check_route
 from handoff.models import Attempt, Channel
 from tests import environment, factories
 from tests.api.conftest import Desk
@@ -46,6 +46,16 @@ def test_a_route_that_cannot_be_used_is_an_error_with_a_hint(
     [said] = found(settings, ROUTE=path)
     assert said.startswith(f"handoff.E001: HANDOFF_ROUTE names {path}, which {problem}")
     assert "docs/routes.md" in str(check_route(None)[0].hint)
+
+
+def test_a_private_target_that_cannot_be_read_is_an_error_each(settings: Settings) -> None:
+    assert check_private_targets(None) == []
+    settings.PRIVATE_TARGETS = ["mail.internal", "10.0.0.0/33", "smtp://mail.internal", "[::1]"]
+    said = [message.msg for message in check_private_targets(None)]
+    assert [text.split(",")[0] for text in said] == [
+        "HANDOFF_PRIVATE_TARGETS holds 10.0.0.0/33",
+        "HANDOFF_PRIVATE_TARGETS holds smtp://mail.internal",
+    ]
 
 
 def test_a_route_whose_module_throws_is_an_error_and_no_traceback(
@@ -178,5 +188,5 @@ def test_the_doctor_of_a_new_database_says_to_migrate(
         timeout=60,
     )
     assert finished.returncode == 1
-    assert "migrations are not applied. Run: manage.py migrate" in finished.stdout
+    assert "migrations are not applied. Run: HANDOFF_DATA=" in finished.stdout
     assert finished.stderr.startswith("CommandError: Broken: 1.")

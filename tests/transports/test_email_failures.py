@@ -213,7 +213,7 @@ def test_a_deadline_that_has_passed_contacts_nobody() -> None:
 @pytest.mark.parametrize("host", ["169.254.169.254", "[fd00:ec2::254]", "[::ffff:169.254.1.1]"])
 def test_a_metadata_service_is_never_a_mail_server(host: str) -> None:
     error = refused(channel(f"smtp://{host}:25"), seconds=1)
-    assert error.kind is Kind.CONNECT
+    assert error.kind is Kind.PERMISSION
     assert "never allowed" in error.hint
 
 
