@@ -9,6 +9,8 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from handoff.management.shell import command
+
 
 def problems() -> list[str]:
     """All of them at once; empty when the server may start."""
@@ -49,6 +51,6 @@ def _database() -> Iterator[str]:
         yield f"The database cannot be opened. Check DATABASE_URL. ({problem})"
     else:
         if plan:
-            yield f"{len(plan)} database migrations are not applied. Run: python manage.py migrate"
+            yield f"{len(plan)} database migrations are not applied. Run: {command('migrate')}"
     finally:
         connection.close()

@@ -17,6 +17,7 @@ from django.db.models.functions import Now
 from audit.models import Event as AuditEvent
 from handoff.actions.ask import SHIPPED
 from handoff.contract.kinds import AttemptStatus
+from handoff.management.shell import command
 from handoff.models import Agent, Attempt, Channel, Delivery, DeliveryStatus
 from handoff.outbound.mail_url import MailFolder, parse_mail_url
 
@@ -114,7 +115,8 @@ def _schema() -> Finding:
     missing = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
     if missing:
         return Finding(
-            State.BAD, f"Database: {missing} migrations are not applied. Run: manage.py migrate"
+            State.BAD,
+            f"Database: {missing} migrations are not applied. Run: {command('migrate')}",
         )
     return Finding(State.OK, f"Database: {connection.display_name} answers and is up to date.")
 

@@ -14,6 +14,7 @@ from handoff.actions.tokens import issue_token
 from handoff.actions.writing import writing
 from handoff.errors import NotAuthorised
 from handoff.management import demo_token
+from handoff.management.shell import command
 from handoff.models import Agent
 from handoff.selectors.tokens import caller_for
 
@@ -85,7 +86,8 @@ def _what_to_open(owner: User, password: str, token: str) -> list[str]:
     if password:
         login = f"user {owner.username}, password {password} (shown this once)"
     else:
-        login = f"user {owner.username} (new password: manage.py changepassword {owner.username})"
+        change = f"changepassword {owner.username}"
+        login = f"user {owner.username} (new password: {command(change)})"
     mail = "mail goes to EMAIL_URL" if settings.EMAIL_URL else f"{base}{reverse('chat:mailbox')}"
     return [
         "",

@@ -9,6 +9,7 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 from handoff.actions.agents import agent_named
 from handoff.actions.channels import create_channel
 from handoff.contract.jsontext import JSONProblem, loads
+from handoff.management.shell import command
 from handoff.transports import TRANSPORTS
 
 
@@ -44,7 +45,7 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps({"channel_id": channel.pk}))
             return
         self.stdout.write(f"Channel {channel.pk} is made: {channel}.")
-        self.stdout.write(f"See whether it works: python manage.py send_test {channel.pk}")
+        self.stdout.write(f"See whether it works: {command(f'send_test {channel.pk}')}")
 
 
 def parsed(text: str) -> dict[str, Any]:

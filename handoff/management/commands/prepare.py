@@ -20,6 +20,8 @@ from django.core.management import BaseCommand, CommandError, call_command
 from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from handoff.management.shell import command
+
 MIGRATING: Final = 0x68616E64
 """Our number for PostgreSQL's advisory lock."""
 MADE_BEFORE_US: Final = frozenset({"encryption_key", "secret_key"})
@@ -40,7 +42,7 @@ class Command(BaseCommand):
                     call_command("demo_setup")
                 elif not get_user_model()._default_manager.filter(is_superuser=True).exists():
                     self.stdout.write(
-                        "Nobody can sign in to the admin yet: python manage.py createsuperuser"
+                        f"Nobody can sign in to the admin yet: {command('createsuperuser')}"
                     )
             except OperationalError as problem:
                 raise CommandError(f"The database cannot be used: {problem}") from problem
