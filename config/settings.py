@@ -21,7 +21,7 @@ if ENV_FILE.is_file():
 # --- place -----------------------------------------------------------------------------------
 DATA_DIR = Path(env.str("HANDOFF_DATA", default=str(BASE_DIR / "data"))).expanduser().resolve()
 DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
-DEMO = env.bool("HANDOFF_DEMO", default=False)
+DEMO = env.bool("HANDOFF_DEMO", default=(DATA_DIR / "demo.json").is_file())
 
 
 # --- secrets ---------------------------------------------------------------------------------
