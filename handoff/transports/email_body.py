@@ -88,7 +88,7 @@ def _values(message: Outgoing) -> dict[str, Any]:
     }
     if isinstance(message, Request):
         return values | {
-            "subscriber_name": one_row(message.subscriber_name),
+            **_name(message.subscriber_name),
             "urgency": _urgency_words(message.urgency),
             "is_urgent": message.urgency is Urgency.HIGH,
             "idle_minutes": message.idle_minutes,
@@ -99,12 +99,18 @@ def _values(message: Outgoing) -> dict[str, Any]:
     if isinstance(message, Line):
         text = shown(message.text)
         return values | {
-            "subscriber_name": one_row(message.subscriber_name),
+            **_name(message.subscriber_name),
             "line": text,
             "quoted_line": quoted(text),
             "at": _when(message.at, message.timezone),
         }
     return values | {"reason": one_row(message.reason)}
+
+
+def _name(given: str) -> dict[str, str]:
+    """A name is what somebody typed: it stands behind the bar, as all of their words do."""
+    name = one_row(given)
+    return {"subscriber_name": name, "quoted_name": quoted(name)}
 
 
 def _template(message: Outgoing) -> str:

@@ -1,16 +1,17 @@
 """What a visitor writes never stands where a recipient reads our own words."""
 
 import datetime as dt
+from collections.abc import Callable
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from handoff.contract.kinds import Author
-from handoff.transports.base import TranscriptLine
+from handoff.transports.base import Line, Request, TranscriptLine
 from handoff.transports.email_body import compose
 from handoff.transports.email_clip import OUR_WORDS_BYTES
-from tests.transports.mail_samples import request
+from tests.transports.mail_samples import line, request
 
 ENDS = ("\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
 """All that `str.splitlines` takes for the end of a line."""
@@ -45,8 +46,8 @@ def test_no_line_at_the_margin_of_a_transcript_comes_from_what_was_said(
     message = request(transcript=tuple(said), timezone="UTC")
     begun = margin(compose(message, replies_are_read=False).transcript)
     assert len(begun) == len(said)
-    for row, line in zip(begun, said, strict=True):
-        assert row.startswith(f"[2026-12-01 09:00] {WORDS[line.author]}")
+    for row, spoken in zip(begun, said, strict=True):
+        assert row.startswith(f"[2026-12-01 09:00] {WORDS[spoken.author]}")
 
 
 @settings(max_examples=100)
@@ -64,3 +65,14 @@ def test_every_end_of_a_line_leads_to_an_indented_one(end: str) -> None:
     transcript = compose(request(transcript=(said,)), replies_are_read=False).transcript
     assert FORGED in transcript
     assert margin(transcript) == [transcript.splitlines()[0]]
+
+
+@pytest.mark.parametrize("message", [request, line])
+def test_a_name_that_reads_as_ours_stands_behind_the_bar(
+    message: Callable[..., Request | Line],
+) -> None:
+    notice = "Security notice: sign in at https://evil.example/"
+    body = compose(message(subscriber_name=notice), replies_are_read=False)
+    assert [row for row in body.text.splitlines() if notice in row] == [f"| {notice}"]
+    before = body.html[: body.html.index(notice)]
+    assert before.rindex('class="theirs"') > before.rindex("</div>")
