@@ -151,6 +151,16 @@ def take_lost(address: str) -> None:
     _take(f"lost:{address}", settings.LOST_LINKS_PER_MINUTE, MINUTE)
 
 
+def take_guess(user_pk: int) -> None:
+    """An owner's `/release TOKEN`, before the token is looked at."""
+    _take(f"guess:{user_pk}", settings.RELEASE_GUESSES_PER_MINUTE, MINUTE)
+
+
+def give_back_guess(user_pk: int) -> None:
+    """It was a good token."""
+    _give_back(f"guess:{user_pk}", settings.RELEASE_GUESSES_PER_MINUTE, MINUTE)
+
+
 def take_login(account: str, address: str) -> None:
     """A password is about to be checked; both are hashed.
 

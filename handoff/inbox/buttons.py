@@ -10,12 +10,13 @@ from django.views.decorators.http import require_POST
 
 from handoff.actions import endings
 from handoff.actions import reply as replies
-from handoff.contract import limits
+from handoff.contract.commands import read_release
 from handoff.contract.kinds import Outcome
-from handoff.contract.text import one_line, readable
+from handoff.contract.text import readable
 from handoff.errors import Refused
 from handoff.inbox.forms import CancelForm, ReleaseForm, ReplyForm, new_client_id
-from handoff.inbox.pages import OwnerRequest, Typed, address, owned, show, thread_of
+from handoff.inbox.pages import OwnerRequest, Typed, address, own_name, owned, show, thread_of
+from handoff.inbox.release_line import obey
 from handoff.models import Session
 from handoff.selectors import inboxwords
 
@@ -27,18 +28,24 @@ CONFLICT = 409
 @login_required
 @require_POST
 def reply(request: OwnerRequest, handoff: str) -> HttpResponse:
-    """Say something to the subscriber; the same form sent twice says it once."""
+    """Say something to the subscriber; the same form sent twice says it once.
+
+    A reply that begins with `/release TOKEN` is no reply: it ends the handoff that it names.
+    """
     session = owned(request, handoff)
     form = ReplyForm(request.POST)
     if not form.is_valid():
         if "client_id" in form.errors:
             form = ReplyForm({**request.POST.dict(), "client_id": new_client_id()})
         return _again(request, session, Typed(handoff=handoff, reply=form))
+    command = read_release(form.cleaned_data["text"])
+    if command is not None:
+        return obey(request, session, command, Typed(handoff=handoff, reply=form))
     try:
         replies.reply(
             session.pk,
             text=form.cleaned_data["text"],
-            name=_name(request),
+            name=own_name(request),
             actor=f"owner:{request.user.pk}",
             client_id=form.cleaned_data["client_id"],
         )
@@ -59,17 +66,25 @@ def reply(request: OwnerRequest, handoff: str) -> HttpResponse:
 @login_required
 @require_POST
 def release(request: OwnerRequest, handoff: str) -> HttpResponse:
-    """Give the subscriber back to the agent, with an outcome and a message but no values."""
+    """Give the subscriber back to the agent, with an outcome and a message but no values.
+
+    With the line of the dispatch it counts as the recipient's own release.
+    """
     session = owned(request, handoff)
     form = ReleaseForm(request.POST)
     if not form.is_valid():
         return _again(request, session, Typed(handoff=handoff, release=form))
+    outcome, message = Outcome(form.cleaned_data["outcome"]), form.cleaned_data["message"]
+    command = form.command(message)
+    if command is not None:
+        typed = Typed(handoff=handoff, release=form)
+        return obey(request, session, command, typed, outcome=outcome, only_this=True)
     ended = endings.release_as_owner(
         session,
         user_pk=request.user.pk,
-        name=_name(request),
-        outcome=Outcome(form.cleaned_data["outcome"]),
-        message=form.cleaned_data["message"],
+        name=own_name(request),
+        outcome=outcome,
+        message=message,
     )
     return _ended(request, session, ended, _("Released. The agent has been told."))
 
@@ -119,9 +134,3 @@ def _ended(request: OwnerRequest, session: Session, ended: bool, done: str) -> H
         state = inboxwords.state(owned(request, session.public_id))
         messages.warning(request, _("Nothing changed. It had ended before: %s.") % state)
     return redirect(address(session))
-
-
-def _name(request: OwnerRequest) -> str:
-    """What the subscriber and the trail call the owner."""
-    user = request.user
-    return one_line(user.get_full_name() or user.get_username())[: limits.NAME_MAX]

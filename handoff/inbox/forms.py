@@ -1,11 +1,13 @@
 """What an owner types. Texts pass the same border as everything that is stored."""
 
+import dataclasses
 import secrets
 
 from django import forms
 from django.utils.translation import gettext_lazy
 
 from handoff.contract import limits
+from handoff.contract.commands import ReleaseCommand, read_release
 from handoff.contract.kinds import Outcome
 from handoff.contract.text import scrub
 
@@ -47,6 +49,17 @@ class ReleaseForm(forms.Form):
         error_messages={"required": gettext_lazy("Choose an outcome.")},
     )
     message = CleanText(required=False, max_length=limits.MESSAGE_MAX)
+    line = CleanText(required=False)
+    """`/release TOKEN` as it stood in the dispatch, or the token alone."""
+
+    def command(self, message: str) -> ReleaseCommand | None:
+        """What a filled line asks for, with `message` after its own note; None for an empty one."""
+        line = self.cleaned_data["line"]
+        if not line:
+            return None
+        found = read_release(line) or read_release(f"/release {line}") or ReleaseCommand(token="")
+        said = "\n".join(filter(None, (found.rest, message)))
+        return dataclasses.replace(found, rest=said)
 
 
 class CancelForm(forms.Form):

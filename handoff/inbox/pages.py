@@ -11,7 +11,8 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from handoff.contract.text import readable
+from handoff.contract import limits
+from handoff.contract.text import one_line, readable
 from handoff.inbox.forms import OUTCOMES, CancelForm, ReleaseForm, ReplyForm, new_client_id
 from handoff.models import Session
 from handoff.selectors import inboxes, threads
@@ -135,6 +136,12 @@ def show(
         else request.get_full_path(),
     }
     return render(request, "inbox/conversation.html", context, status=status)
+
+
+def own_name(request: OwnerRequest) -> str:
+    """What the subscriber and the trail call the owner."""
+    user = request.user
+    return one_line(user.get_full_name() or user.get_username())[: limits.NAME_MAX]
 
 
 def _is_number(text: str) -> bool:
