@@ -41,6 +41,7 @@ def run(host: str, port: int) -> str:
         host=host,
         port=port,
         cap=settings.MAX_BODY,
+        patience=settings.RECEIVE_SECONDS,
         when_ready=begin,
         when_draining=halt,
     )

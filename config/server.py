@@ -5,6 +5,7 @@ may never exit; a body of any size is read into memory before the application is
 """
 
 import asyncio
+import dataclasses
 import functools
 import logging
 import time
@@ -43,33 +44,53 @@ reactor: Any = installed_reactor
 """Typed loosely: the interfaces of Twisted need a mypy plugin of zope."""
 
 
-class CappedRequest(WebRequest):  # type: ignore[misc]
-    """A request whose body is refused with 413 as soon as it is known to be too long.
+@dataclasses.dataclass(frozen=True)
+class Refusal:
+    """An answer to a request that never reaches the application."""
 
-    `gotLength` and `handleContentChunk` are Twisted's own hooks and "not intended for users":
+    status: bytes
+    body: bytes
+
+
+TOO_LARGE = Refusal(
+    b"413 Content Too Large", b'{"error":"The call is too large.","code":"too_large"}'
+)
+TOO_SLOW = Refusal(
+    b"408 Request Timeout", b'{"error":"The call came too slowly.","code":"too_slow"}'
+)
+
+
+class CappedRequest(WebRequest):  # type: ignore[misc]
+    """A request whose body is refused with 413 as soon as it is known to be too long, and with
+    408 when it has not arrived within `patience` seconds of its first line.
+
+    Stock Twisted minds only silence: a byte a minute keeps a connection for ever. `gotLength` and
+    `handleContentChunk` are Twisted's own hooks and "not intended for users":
     versions are pinned, and raw-socket tests hold both.
     """
 
-    def __init__(self, *args: Any, cap: int, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, cap: int, patience: float, **kwargs: Any) -> None:
         super().__init__(*args, parsePOSTFormSubmission=False, **kwargs)
         self._cap = cap
         self._seen = 0
         self._refused = False
         self._recorded = False
+        self._late = reactor.callLater(patience, self._refuse, TOO_SLOW)
 
     def gotLength(self, length: int | None) -> None:  # noqa: N802
         super().gotLength(length)
         if length and length > self._cap:
-            self._refuse()
+            self._refuse(TOO_LARGE)
 
     def handleContentChunk(self, data: bytes) -> None:  # noqa: N802
         self._seen += len(data)
         if self._seen > self._cap:
-            self._refuse()
+            self._refuse(TOO_LARGE)
         if not self._refused:
             super().handleContentChunk(data)
 
     def process(self) -> Any:
+        self._arrived()
         return None if self._refused else super().process()
 
     def finish(self) -> None:
@@ -77,6 +98,7 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
         super().finish()
 
     def connectionLost(self, reason: Any) -> None:  # noqa: N802
+        self._arrived()
         self._record()
         super().connectionLost(reason)
 
@@ -107,8 +129,12 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
             )
         self._recorded = True
 
-    def _refuse(self) -> None:
-        """Write 413 once, then throw away what still comes, for a short time.
+    def _arrived(self) -> None:
+        if self._late.active():
+            self._late.cancel()
+
+    def _refuse(self, why: Refusal) -> None:
+        """Say why, once, then throw away what still comes, for a short time.
 
         Closing at once would reset the connection under a client that is still sending, and the
         answer would be lost with it.
@@ -116,10 +142,11 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
         if self._refused:
             return
         self._refused = True
-        body = b'{"error":"The call is too large.","code":"too_large"}'
+        self._arrived()
         self.transport.write(
-            b"HTTP/1.1 413 Content Too Large\r\nContent-Type: application/json\r\n"
-            b"Connection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+            b"HTTP/1.1 %s\r\nContent-Type: application/json\r\n"
+            b"Connection: close\r\nContent-Length: %d\r\n\r\n%s"
+            % (why.status, len(why.body), why.body)
         )
         self.transport.loseWriteConnection()
         reactor.callLater(LINGER_SECONDS, self.transport.abortConnection)
@@ -135,6 +162,7 @@ class DeskServer(Server):  # type: ignore[misc]
         host: str,
         port: int,
         cap: int,
+        patience: float,
         when_ready: Callable[[], None],
         when_draining: Callable[[], None],
     ) -> None:
@@ -152,6 +180,7 @@ class DeskServer(Server):  # type: ignore[misc]
             verbosity=1,
         )
         self.cap = cap
+        self.patience = patience
         self.failed = ""
         self._ports: list[Any] = []
         self._when_ready = when_ready
@@ -172,7 +201,9 @@ class DeskServer(Server):  # type: ignore[misc]
 
         def build_capped(addr: Any) -> Any:
             protocol = build(addr)
-            protocol.requestFactory = functools.partial(CappedRequest, cap=self.cap)
+            protocol.requestFactory = functools.partial(
+                CappedRequest, cap=self.cap, patience=self.patience
+            )
             return protocol
 
         self.http_factory.buildProtocol = build_capped
