@@ -4,13 +4,14 @@ Sections stand in this order: place, secrets, web, apps, database, cache and pus
 pages, logs, the desk itself.
 """
 
-import secrets
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.csp import CSP
+
+from config import keys
+from config.address import public_address
 
 env = environ.Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -25,40 +26,18 @@ DEMO = env.bool("HANDOFF_DEMO", default=(DATA_DIR / "demo.json").is_file())
 
 
 # --- secrets ---------------------------------------------------------------------------------
-def _kept(name: str, make: str) -> str:
-    """The text of a private file in the data directory, made on first use."""
-    path = DATA_DIR / name
-    if not path.exists():
-        part = path.with_name(f".{name}.{secrets.token_hex(4)}")
-        part.touch(mode=0o600)
-        part.write_text(make + "\n")
-        try:
-            path.hardlink_to(part)
-        except FileExistsError:
-            pass  # another process starting at the same moment was first; its text counts
-        finally:
-            part.unlink()
-    return path.read_text().strip()
-
-
-def _fernet_key() -> str:
-    return secrets.token_urlsafe(32) + "="
-
-
-SECRET_KEY = env.str("SECRET_KEY", default="") or _kept("secret_key", secrets.token_urlsafe(48))
+SECRET_KEY = env.str("SECRET_KEY", default="") or keys.kept(
+    DATA_DIR / "secret_key", keys.secret_key()
+)
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 ENCRYPTION_KEYS: list[str] = env.list("HANDOFF_ENCRYPTION_KEYS", default=[]) or [
-    _kept("encryption_key", _fernet_key())
+    keys.kept(DATA_DIR / "encryption_key", keys.fernet_key())
 ]
 
 # --- web -------------------------------------------------------------------------------------
 DEBUG = env.bool("DEBUG", default=False)
 PUBLIC_BASE_URL: str = env.str("PUBLIC_BASE_URL", default="").rstrip("/")
-_public = urlsplit(PUBLIC_BASE_URL)
-if PUBLIC_BASE_URL and (_public.scheme not in ("http", "https") or not _public.hostname):
-    raise ImproperlyConfigured(
-        "PUBLIC_BASE_URL must be the address people open, such as https://desk.example.org"
-    )
+_public = public_address(PUBLIC_BASE_URL)
 ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[]) or [
     *dict.fromkeys(["localhost", "127.0.0.1", "[::1]", *filter(None, [_public.hostname])])
 ]
@@ -119,6 +98,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
     "returnforms.headers.ReturnFormHeaders",
+    "handoff.api.headers.ApiHeaders",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -322,6 +302,7 @@ LOGINS_PER_ADDRESS = env.int("HANDOFF_LOGINS_PER_ADDRESS", default=30)
 ROUTE: str = env.str("HANDOFF_ROUTE", default="") or "handoff.actions.ask_subscriber.ask_subscriber"
 ROUTE_SECONDS = env.float("HANDOFF_ROUTE_SECONDS", default=10.0)
 ROUTE_PLACES = env.int("HANDOFF_ROUTE_PLACES", default=4)
+COLLECT_SECONDS = env.float("HANDOFF_COLLECT_SECONDS", default=30.0)
 WORKER_SECONDS = env.float("HANDOFF_WORKER_SECONDS", default=2.0)
 TASKS = {"default": {"BACKEND": "django.tasks.backends.immediate.ImmediateBackend"}}
 TEST_RUNNER = "django.test.runner.DiscoverRunner"
