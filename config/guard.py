@@ -23,8 +23,7 @@ from a2wsgi import WSGIMiddleware
 from django.core.exceptions import BadRequest
 
 from config import refusals
-from handoff.contract.answers import DESK_FAULT
-from handoff.realtime.wire import Message, Receive, Scope, Send, as_json
+from handoff.realtime.wire import Message, Receive, Scope, Send
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -120,15 +119,17 @@ class _BegunOnce:
             try:
                 return self.app(environ, start_response)
             except BadRequest:
-                start_response("400 Bad Request", [("Content-Type", "application/json")])
-                return [as_json({"error": "The content type can't be read.", "code": "malformed"})]
+                return refusals.begun(refusals.MALFORMED, _path(environ), start_response)
             except (asyncio.CancelledError, GeneratorExit):
                 # the crossing would take it for its own end, and the client would hear nothing
                 log.exception("a view was told to stop")
-                start_response("500 Internal Server Error", [("Content-Type", "application/json")])
-                return [as_json({"error": DESK_FAULT, "code": "desk_fault"})]
+                return refusals.begun(refusals.FAULT, _path(environ), start_response)
         start_response("503 Service Unavailable", [])
         return []
+
+
+def _path(environ: "WSGIEnvironment") -> str:
+    return str(environ.get("PATH_INFO", "")).encode("latin-1").decode(errors="replace")
 
 
 class _Mouth:

@@ -13,7 +13,7 @@ RETRY_SECONDS: Final = 30
 
 
 def answer(request: HttpRequest) -> HttpResponse:
-    """`handler500`: Django calls it while it handles the error.
+    """For a person, while the error is handled.
 
     The page is drawn without the request, whose user and session stand in the database.
     """

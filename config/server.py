@@ -5,7 +5,6 @@ may never exit; a body of any size is read into memory before the application is
 """
 
 import asyncio
-import dataclasses
 import functools
 import logging
 import time
@@ -28,7 +27,7 @@ from twisted.logger import (
     globalLogPublisher,
 )
 
-from config import access, guard
+from config import access, guard, refusals
 from handoff import push
 from handoff.realtime import background
 from handoff.realtime.wire import SOCKET_BYTES
@@ -42,22 +41,6 @@ RESTARTING = 1012
 log = logging.getLogger(__name__)
 reactor: Any = installed_reactor
 """Typed loosely: the interfaces of Twisted need a mypy plugin of zope."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Refusal:
-    """An answer to a request that never reaches the application."""
-
-    status: bytes
-    body: bytes
-
-
-TOO_LARGE = Refusal(
-    b"413 Content Too Large", b'{"error":"The call is too large.","code":"too_large"}'
-)
-TOO_SLOW = Refusal(
-    b"408 Request Timeout", b'{"error":"The call came too slowly.","code":"too_slow"}'
-)
 
 
 class CappedRequest(WebRequest):  # type: ignore[misc]
@@ -75,17 +58,17 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
         self._seen = 0
         self._refused = False
         self._recorded = False
-        self._late = reactor.callLater(patience, self._refuse, TOO_SLOW)
+        self._late = reactor.callLater(patience, self._refuse, refusals.TOO_SLOW)
 
     def gotLength(self, length: int | None) -> None:  # noqa: N802
         super().gotLength(length)
         if length and length > self._cap:
-            self._refuse(TOO_LARGE)
+            self._refuse(refusals.TOO_LARGE)
 
     def handleContentChunk(self, data: bytes) -> None:  # noqa: N802
         self._seen += len(data)
         if self._seen > self._cap:
-            self._refuse(TOO_LARGE)
+            self._refuse(refusals.TOO_LARGE)
         if not self._refused:
             super().handleContentChunk(data)
 
@@ -133,7 +116,7 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
         if self._late.active():
             self._late.cancel()
 
-    def _refuse(self, why: Refusal) -> None:
+    def _refuse(self, why: refusals.Refusal) -> None:
         """Say why, once, then throw away what still comes, for a short time.
 
         Closing at once would reset the connection under a client that is still sending, and the
@@ -143,11 +126,9 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
             return
         self._refused = True
         self._arrived()
-        self.transport.write(
-            b"HTTP/1.1 %s\r\nContent-Type: application/json\r\n"
-            b"Connection: close\r\nContent-Length: %d\r\n\r\n%s"
-            % (why.status, len(why.body), why.body)
-        )
+        # Twisted gives the request its target once the whole body is there
+        target: bytes = getattr(self.channel, "_path", b"")
+        self.transport.write(refusals.unread(why, target.decode("latin-1")))
         self.transport.loseWriteConnection()
         reactor.callLater(LINGER_SECONDS, self.transport.abortConnection)
 

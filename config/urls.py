@@ -12,4 +12,7 @@ urlpatterns = [
     path(f"{settings.ADMIN_PATH}/", admin.site.urls),
 ]
 
-handler500 = "config.outage.answer"
+handler400 = "config.handlers.bad_request"
+handler403 = "config.handlers.forbidden"
+handler404 = "config.handlers.not_found"
+handler500 = "config.handlers.failed"

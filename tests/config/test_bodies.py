@@ -31,16 +31,16 @@ def _answer(client: socket) -> tuple[int, bytes]:
     return int(head.split(b" ", 2)[1]), body
 
 
-def _declared(length: int) -> Iterator[bytes]:
-    yield b"POST /probe/echo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+def _declared(length: int, path: bytes = b"/probe/echo") -> Iterator[bytes]:
+    yield b"POST %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" % path
     yield b"Content-Length: %d\r\n\r\n" % length
     for _ in range(length // 65_536):
         yield b"x" * 65_536
     yield b"x" * (length % 65_536)
 
 
-def _chunked(length: int) -> Iterator[bytes]:
-    yield b"POST /probe/echo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+def _chunked(length: int, path: bytes = b"/probe/echo") -> Iterator[bytes]:
+    yield b"POST %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" % path
     yield b"Transfer-Encoding: chunked\r\n\r\n"
     for _ in range(length // 65_536):
         yield b"10000\r\n" + b"x" * 65_536 + b"\r\n"
@@ -57,7 +57,7 @@ def test_a_body_of_64_mib_is_refused_and_the_memory_stays_flat(
     before = steady.figure("VmRSS")
     for _ in range(3):
         with contextlib.closing(steady.socket()) as client:
-            _send(client, body(HUGE))
+            _send(client, body(HUGE, b"/api/v1/tool-calls"))
             status, answer = _answer(client)
         assert (status, json.loads(answer)) == (413, TOO_LARGE)
     assert steady.figure("VmRSS") - before < 8 * 1024

@@ -164,7 +164,8 @@ def test_a_view_that_is_told_to_stop_is_a_fault_that_the_client_hears_of(
         raise stop
 
     client = Client(_part(b""))
-    asyncio.run(Guard(app, threads=1, cap=100)(SCOPE, client.receive, client.send))
+    scope = {**SCOPE, "path": "/api/v1/tool-calls"}
+    asyncio.run(Guard(app, threads=1, cap=100)(scope, client.receive, client.send))
     assert client.heard[0]["status"] == 500
     body = json.loads(b"".join(message.get("body", b"") for message in client.heard))
     assert body == {"error": DESK_FAULT, "code": "desk_fault"}
@@ -175,7 +176,8 @@ def test_a_content_type_that_django_cannot_read_is_answered() -> None:
     headers = [(b"content-type", b"application/json; " + b"a" * 11_000)]
     client = Client(_part(b"{}"))
     guard = Guard(WSGIHandler(), threads=1, cap=100)
-    asyncio.run(guard({**SCOPE, "headers": headers}, client.receive, client.send))
+    scope = {**SCOPE, "path": "/api/v1/tool-calls", "headers": headers}
+    asyncio.run(guard(scope, client.receive, client.send))
     assert client.heard[0]["status"] == 400
     body = b"".join(message.get("body", b"") for message in client.heard)
     assert json.loads(body)["code"] == "malformed"
