@@ -15,7 +15,7 @@ def problem(host: str, port: int) -> str:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except OSError as error:
-        return f"port {port} of {host} can't be used ({error.strerror}); name another with --port"
+        return f"Cannot listen on {host}, port {port}: {error.strerror}. Name another with --port."
     return ""
 
 

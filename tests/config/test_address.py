@@ -41,5 +41,5 @@ def test_anything_else_is_refused_with_an_example(text: str) -> None:
 def test_a_taken_port_is_told_and_a_free_one_is_not() -> None:
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
-        assert f"port {port} of 127.0.0.1 can't be used" in problem("127.0.0.1", port)
+        assert f"Cannot listen on 127.0.0.1, port {port}" in problem("127.0.0.1", port)
     assert problem("127.0.0.1", port) == ""
