@@ -18,6 +18,8 @@ from handoff.contract.values import Returned, clean_values
 from returnforms.controls import PREFIX
 
 SUBMISSION_ID_MAX: Final = 40
+TICKED: Final = "1"
+"""What `templates/returnforms` give the box and the button as their value."""
 NEEDS_VALUES: Final = frozenset({Outcome.RESOLVED})
 """Outcomes for which an empty required field is a problem: who could not do it has no values."""
 
@@ -89,9 +91,14 @@ def read(post: QueryDict) -> Posted:
         outcome=Outcome(outcome) if outcome in set(Outcome) else Outcome.RESOLVED,
         note=_entry(post, "note"),
         answered_by=_entry(post, "answered_by"),
-        send_anyway="send_anyway" in post,
-        confirmed="confirmed" in post,
+        send_anyway=_is_set(post, "send_anyway"),
+        confirmed=_is_set(post, "confirmed"),
     )
+
+
+def _is_set(post: QueryDict, key: str) -> bool:
+    """As our own box and button send it: a robot that fills in every name knows no value."""
+    return post.get(key) == TICKED
 
 
 def _entry(post: QueryDict, key: str) -> str:

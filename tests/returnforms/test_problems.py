@@ -104,9 +104,11 @@ def test_an_untouched_form_asks_for_a_tick_before_it_releases(session: Session) 
     )
     robot = re.findall(r'<input type="hidden" name="([\w.]+)" value="([^"]*)"', answer.text)
     assert form.client.post(form.path, dict(robot)).status_code == 422
+    for filled in ("", "0", "on", "false", "x"):
+        assert form.post(_confirmed=filled, _send_anyway=filled).status_code == 422
     session.refresh_from_db()
     assert session.status == SessionStatus.ACTIVE
-    assert form.post(_confirmed="on").status_code == 200
+    assert form.post(_confirmed="1").status_code == 200
     session.refresh_from_db()
     assert session.status == SessionStatus.RELEASED
 
