@@ -28,9 +28,9 @@ Its links open outside, as they do there.
 """
 
 
+@demo_only
 @require_safe
 @never_cache
-@demo_only
 def mailbox(request: HttpRequest) -> HttpResponse:
     return render(
         request,
@@ -39,9 +39,9 @@ def mailbox(request: HttpRequest) -> HttpResponse:
     )
 
 
+@demo_only
 @require_safe
 @never_cache
-@demo_only
 def letter(request: HttpRequest, name: str) -> HttpResponse:
     found = _letter(name)
     pieces = letters.pieces(found.text, base=settings.PUBLIC_BASE_URL)
@@ -54,9 +54,9 @@ def letter(request: HttpRequest, name: str) -> HttpResponse:
     return response
 
 
+@demo_only
 @require_safe
 @never_cache
-@demo_only
 @xframe_options_sameorigin
 @csp_override(_MAIL_CSP)
 def html_part(request: HttpRequest, name: str) -> HttpResponse:

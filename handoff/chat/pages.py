@@ -25,9 +25,9 @@ def front(request: HttpRequest) -> HttpResponse:
     return redirect("chat:demo" if settings.DEMO else "inbox:list")
 
 
+@demo_only
 @require_safe
 @never_cache
-@demo_only
 def demo(request: HttpRequest) -> HttpResponse:
     agent = _agent()
     response = render(
@@ -44,9 +44,9 @@ def demo(request: HttpRequest) -> HttpResponse:
     return response
 
 
+@demo_only
 @require_POST
 @never_cache
-@demo_only
 def ticket(request: HttpRequest) -> HttpResponse:
     """A socket ticket for this browser's conversation, which is made on first use."""
     visitor = visitors.known(request) or visitors.new_visitor()
@@ -67,8 +67,8 @@ def ticket(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@require_POST
 @demo_only
+@require_POST
 def again(request: HttpRequest) -> HttpResponse:
     """A new conversation for this browser; the old one stays with the owners."""
     response = redirect(reverse("chat:demo"))

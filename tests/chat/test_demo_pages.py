@@ -11,13 +11,13 @@ from handoff.models import Agent, Conversation
 from tests import factories
 
 pytestmark = pytest.mark.django_db
-ROUTES = (
-    ("get", "/demo/"),
-    ("post", "/demo/ticket/"),
-    ("post", "/demo/again/"),
-    ("get", "/demo/mail/"),
-    ("get", "/demo/mail/1764511111111111111-0a1b2c3d.eml/"),
-    ("get", "/demo/mail/1764511111111111111-0a1b2c3d.eml/html/"),
+PATHS = (
+    "/demo/",
+    "/demo/ticket/",
+    "/demo/again/",
+    "/demo/mail/",
+    "/demo/mail/1764511111111111111-0a1b2c3d.eml/",
+    "/demo/mail/1764511111111111111-0a1b2c3d.eml/html/",
 )
 
 
@@ -34,7 +34,8 @@ def ticket(client: Client) -> dict[str, str]:
     return body
 
 
-@pytest.mark.parametrize(("method", "path"), ROUTES)
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("method", ["get", "head", "post", "put", "options"])
 def test_without_the_demo_none_of_its_pages_exists(method: str, path: str) -> None:
     factories.AgentFactory.create(name="demo")
     assert getattr(Client(), method)(path).status_code == 404
