@@ -106,3 +106,13 @@ def test_signing_in_leads_to_the_page_that_was_asked_for(desk: Desk) -> None:
 def test_pages_are_not_kept_by_any_cache(desk: Desk, inbox: Client) -> None:
     for page in ("/inbox/", desk.page):
         assert "no-store" in inbox.get(page)["Cache-Control"]
+
+
+def test_staff_find_the_admin_from_the_inbox_and_others_no_link_to_it(
+    desk: Desk, inbox: Client
+) -> None:
+    link = '<a href="/admin/">Admin</a>'
+    assert link not in inbox.get("/inbox/").content.decode()
+    desk.owner.is_staff = True
+    desk.owner.save()
+    assert link in inbox.get("/inbox/").content.decode()
