@@ -139,17 +139,18 @@ def slot(channel: int) -> Iterator[Slot]:
 
 def _send(transport: Transport[Any], message: Outgoing, *, deadline: float) -> Sent:
     """One try, and a second where nothing can have been sent twice and there is time for it."""
-    sent = _try(transport, message, deadline=deadline)
+    sent = send_once(transport, message, deadline=deadline)
     pause = random.uniform(0.2, 0.5)  # noqa: S311  (jitter)
     if sent.error is None or not sent.error.worth_a_retry:
         return sent
     if time.monotonic() + pause + RETRY_SECONDS > deadline:
         return sent
     time.sleep(pause)
-    return _try(transport, message, deadline=deadline)
+    return send_once(transport, message, deadline=deadline)
 
 
-def _try(transport: Transport[Any], message: Outgoing, *, deadline: float) -> Sent:
+def send_once(transport: Transport[Any], message: Outgoing, *, deadline: float) -> Sent:
+    """One try on this thread; never raises what a transport throws."""
     try:
         return Sent(transport.send(message, deadline=deadline))
     except TransportError as error:

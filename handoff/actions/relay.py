@@ -2,28 +2,39 @@
 
 import datetime as dt
 import time
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from django.conf import settings
-from django.db.models import F, Min, Q
+from django.db.models import F
 from django.db.models.functions import Now
 
 import audit.trail
 from handoff import push
 from handoff.actions.channels import note_failure, note_success, open_transport
+from handoff.actions.dispatch import Sent, send_once
 from handoff.actions.events import emit
+from handoff.actions.outbox import OF_ONE_TEXT, Batch, claim
 from handoff.actions.release import lock
 from handoff.actions.trail import note
 from handoff.actions.writing import writing
 from handoff.contract.kinds import EventType, SessionStatus, TransportErrorKind
 from handoff.errors import TransportError
-from handoff.models import Delivery, DeliveryKind, DeliveryStatus, Message
+from handoff.models import (
+    Conversation,
+    Delivery,
+    DeliveryKind,
+    DeliveryStatus,
+    Message,
+    Session,
+)
 from handoff.selectors import letters
 from handoff.transports.base import Receipt
 
 TRIES: Final = 5
 BACKOFF_SECONDS: Final = (2, 8, 30, 80)
-LEASE: Final = dt.timedelta(seconds=60)
+ROWS_AT_ONCE: Final = 20
+"""So many outcomes are one transaction: a hundred would hold the conversation for too long."""
 _WORTH_RETRYING: Final = frozenset(
     {
         TransportErrorKind.CONNECT,
@@ -34,111 +45,139 @@ _WORTH_RETRYING: Final = frozenset(
 
 
 def deliver_due() -> int:
-    """Send every delivery that is due now; returns how many were tried.
+    """Send everything that is due now, one after the other; returns how often it tried.
 
-    Only the oldest waiting row of a session is taken, so lines arrive in the order they were
-    written. A row that may have arrived is not sent again, unless its sender was killed: then it
-    is, under the same id, as a lost line is worse than one that comes twice. A process that stops
-    begins no further one, so that it leaves no lease behind.
+    A process that stops begins nothing further, so that it leaves no lease behind.
     """
     tried = 0
-    while not push.stopping and (pk := _claim()) is not None:
-        _deliver(pk)
+    while not push.stopping and (batch := claim()) is not None:
+        deliver(batch)
         tried += 1
     return tried
 
 
-def _claim() -> int | None:
-    free = Q(lease_until=None) | Q(lease_until__lt=Now())
-    heads = (
-        Delivery.objects.filter(status=DeliveryStatus.DUE)
-        .values("session_id")
-        .annotate(head=Min("pk"))
-        .values_list("head", flat=True)
-    )
-    due = Delivery.objects.filter(
-        free, pk__in=list(heads), status=DeliveryStatus.DUE, next_attempt_at__lte=Now()
-    ).order_by("next_attempt_at")
-    for pk in list(due.values_list("pk", flat=True)):
-        with writing():
-            mine = Delivery.objects.filter(free, pk=pk, status=DeliveryStatus.DUE)
-            if mine.update(lease_until=Now() + LEASE, attempts=F("attempts") + 1) == 1:
-                return pk
-    return None
+def deliver(batch: Batch) -> None:
+    """Send one claimed batch as one message, and write down what became of each of its rows.
+
+    What failed for now is tried again up to TRIES times, and nothing of its session overtakes it
+    meanwhile. What may have arrived is not sent again, unless its sender was killed: then it is,
+    under the same id, as a lost line is worse than one that comes twice.
+    """
+    rows = list(Delivery.objects.select_related("message").filter(pk__in=batch.rows).order_by("pk"))
+    session = letters.sessions().get(pk=batch.session)
+    sent = _send(session, rows)
+    for first in range(0, len(rows), ROWS_AT_ONCE):
+        part = rows[first : first + ROWS_AT_ONCE]
+        if sent.receipt is not None:
+            _done(part, sent.receipt)
+        elif sent.error is not None:
+            _failed(part, sent.error, head=rows[0], alone=len(rows) == 1)
 
 
-def _deliver(pk: int) -> None:
-    row = Delivery.objects.select_related("message").get(pk=pk)
-    row.session = letters.sessions().get(pk=row.session_id)
+def _send(session: Session, rows: Sequence[Delivery]) -> Sent:
+    if rows[0].attempts > TRIES:
+        words = "whoever sent it stopped each time on the way"
+        return Sent(None, TransportError(TransportErrorKind.UNKNOWN_OUTCOME, words))
     try:
-        if row.attempts > TRIES:
-            raise TransportError(
-                TransportErrorKind.UNKNOWN_OUTCOME, "whoever sent it stopped each time on the way"
-            )
-        receipt = open_transport(row.session.channel).send(
-            letters.delivery(row), deadline=time.monotonic() + settings.DISPATCH_SECONDS
-        )
+        transport = open_transport(session.channel)
     except TransportError as error:
-        _failed(row, error)
-    else:
-        _done(row, receipt)
+        return Sent(None, error)
+    message = letters.delivery(session, rows)
+    return send_once(transport, message, deadline=time.monotonic() + settings.DISPATCH_SECONDS)
 
 
-def _done(row: Delivery, receipt: Receipt) -> None:
+def _done(rows: Sequence[Delivery], receipt: Receipt) -> None:
     with writing():
-        session, conversation = lock(row.session_id)
-        Delivery.objects.filter(pk=row.pk).update(
-            status=DeliveryStatus.DONE,
-            finished_at=Now(),
-            lease_until=None,
-            provider_message_id=receipt.provider_message_id,
-        )
+        session, conversation = lock(rows[0].session_id)
         note_success(session.channel)
-        _trail(row, "message.relayed", "")
-        if row.message is not None:
-            emit(
-                EventType.MESSAGE_ROUTED,
-                agent=session.agent,
-                conversation=conversation,
-                session=session,
-                message=row.message,
-            )
+        for row in rows:
+            mine = Delivery.objects.filter(pk=row.pk, status=DeliveryStatus.DUE)
+            if mine.update(
+                status=DeliveryStatus.DONE,
+                finished_at=Now(),
+                lease_until=None,
+                provider_message_id=receipt.provider_message_id,
+            ):
+                _trail(session, row, "message.relayed", "")
+                _tell(EventType.MESSAGE_ROUTED, session, conversation, row.message)
 
 
-def _failed(row: Delivery, error: TransportError) -> None:
-    again = error.kind in _WORTH_RETRYING and row.attempts < TRIES
+def _failed(
+    rows: Sequence[Delivery], error: TransportError, *, head: Delivery, alone: bool
+) -> None:
+    """Each row is tried again, given up, or no longer wanted.
+
+    A refusal that may be about the words of one line fails none of several: the head is tried
+    alone, and the others wait for their turn with nothing held against them.
+    """
+    one_by_one = not alone and error.kind in OF_ONE_TEXT
+    worth_it = one_by_one or error.kind in _WORTH_RETRYING
+    fields = {
+        "lease_until": None,
+        "failure_kind": error.kind,
+        "failure": audit.trail.redact(error.operator_detail),
+    }
     with writing():
-        session, conversation = lock(row.session_id)
-        over = row.kind == DeliveryKind.LINE and session.status == SessionStatus.RELEASED
-        fields = {
-            "lease_until": None,
-            "failure_kind": error.kind,
-            "failure": audit.trail.redact(error.operator_detail),
-        }
-        mine = Delivery.objects.filter(pk=row.pk)
+        session, conversation = lock(head.session_id)
+        over = head.kind == DeliveryKind.LINE and session.status == SessionStatus.RELEASED
         note_failure(session.channel, error)
-        if again and not over:
-            wait = max(BACKOFF_SECONDS[row.attempts - 1], error.retry_after or 0)
-            mine.update(**fields, next_attempt_at=Now() + dt.timedelta(seconds=wait))
-            return
-        status = DeliveryStatus.DROPPED if over else DeliveryStatus.FAILED
-        mine.update(**fields, status=status, finished_at=Now())
-        _trail(row, "message.relay_failed", error.operator_detail, reason=error.kind)
-        if row.message is not None:
-            Message.objects.filter(pk=row.message.pk).update(undelivered=True)
-            emit(
-                EventType.MESSAGE_RELAY_FAILED,
-                agent=session.agent,
-                conversation=conversation,
-                session=session,
-                message=row.message,
+        for row in rows:
+            mine = Delivery.objects.filter(
+                pk=row.pk, status=DeliveryStatus.DUE, attempts=row.attempts
             )
+            if one_by_one and row.pk != head.pk and not over:
+                mine.update(lease_until=None, attempts=F("attempts") - 1)
+            elif worth_it and row.attempts < TRIES and not over:
+                pause = dt.timedelta(seconds=_pause(head, error, at_once=one_by_one))
+                mine.update(**fields, next_attempt_at=Now() + pause)
+            else:
+                status = DeliveryStatus.DROPPED if over else DeliveryStatus.FAILED
+                _give_up(session, conversation, row, error, {**fields, "status": status})
 
 
-def _trail(row: Delivery, action: str, failure: str, *, reason: str = "") -> None:
+def _pause(head: Delivery, error: TransportError, *, at_once: bool) -> float:
+    """Seconds until the next try. Nothing waits for a head that was given up."""
+    if at_once or head.attempts >= TRIES:
+        return 0
+    return max(BACKOFF_SECONDS[head.attempts - 1], error.retry_after or 0)
+
+
+def _give_up(
+    session: Session,
+    conversation: Conversation | None,
+    row: Delivery,
+    error: TransportError,
+    fields: dict[str, Any],
+) -> None:
+    mine = Delivery.objects.filter(pk=row.pk, status=DeliveryStatus.DUE, attempts=row.attempts)
+    if not mine.update(**fields, finished_at=Now()):
+        return
+    _trail(session, row, "message.relay_failed", error.operator_detail, reason=error.kind)
+    if row.message is not None:
+        Message.objects.filter(pk=row.message.pk).update(undelivered=True)
+    _tell(EventType.MESSAGE_RELAY_FAILED, session, conversation, row.message)
+
+
+def _tell(
+    type_: EventType,
+    session: Session,
+    conversation: Conversation | None,
+    message: Message | None,
+) -> None:
+    if message is not None:
+        emit(
+            type_,
+            agent=session.agent,
+            conversation=conversation,
+            session=session,
+            message=message,
+        )
+
+
+def _trail(session: Session, row: Delivery, action: str, failure: str, *, reason: str = "") -> None:
     note(
         action,
-        row.session,
+        session,
         actor="desk",
         reason=reason or row.kind,
         failure=failure,

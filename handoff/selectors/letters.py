@@ -1,5 +1,6 @@
 """What a recipient is sent, built from rows into the plain values that transports take."""
 
+from collections.abc import Sequence
 from typing import TypedDict
 
 from django.db.models import QuerySet
@@ -61,7 +62,8 @@ def sent_ids(session: Session) -> tuple[str, ...]:
     lines = session.deliveries.exclude(provider_message_id="").order_by("pk")
     return (
         *attempts.values_list("provider_message_id", flat=True),
-        *lines.values_list("provider_message_id", flat=True),
+        # lines that went as one message share its id
+        *dict.fromkeys(lines.values_list("provider_message_id", flat=True)),
     )
 
 
@@ -85,15 +87,14 @@ def request(session: Session, *, number: int) -> Request:
     )
 
 
-def delivery(row: Delivery) -> Line | Closed:
-    """An outbox row as a message to the recipient."""
-    session = row.session
-    envelope = _envelope(session, number=1000 + row.pk, earlier_ids=sent_ids(session))
-    if row.message is None:
+def delivery(session: Session, rows: Sequence[Delivery]) -> Line | Closed:
+    """Outbox rows of a session as one message to its recipient: lines in order, or the end."""
+    envelope = _envelope(session, number=1000 + rows[0].pk, earlier_ids=sent_ids(session))
+    lines = [row.message for row in rows if row.message is not None]
+    if not lines:
         return Closed(**envelope, reason=REASONS[ReleaseKind(session.release)])
     return Line(
         **envelope,
-        subscriber_name=row.message.name,
-        text=row.message.text,
-        at=row.message.at,
+        subscriber_name=lines[-1].name,
+        lines=tuple(conversations.line(message) for message in lines),
     )

@@ -75,11 +75,11 @@ class Request(Envelope):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Line(Envelope):
-    """One turn of the subscriber, relayed while the bypass is active."""
+    """What the subscriber wrote, relayed while the bypass is active."""
 
     subscriber_name: str
-    text: str
-    at: dt.datetime
+    lines: tuple[TranscriptLine, ...]
+    """One turn, or several in order where the transport collects them; at least one."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -117,6 +117,8 @@ class Transport[S: TransportSettings](ABC):
     settings_model: ClassVar[type[TransportSettings]]
     in_database: ClassVar[bool] = False
     """True when the recipient is our own database; then a request is dispatched inside tx1."""
+    collects_lines: ClassVar[bool] = False
+    """True when every message disturbs its reader: waiting lines then go as one, seldom."""
 
     def __init__(self, settings: S) -> None:
         self.settings = settings

@@ -7,6 +7,7 @@ from email.headerregistry import Address, BaseHeader, HeaderRegistry, Unstructur
 from email.policy import SMTP as SMTP_POLICY
 from email.policy import Policy
 from email.utils import parseaddr
+from typing import ClassVar
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -53,6 +54,7 @@ MESSAGE_ID = re.compile(r"<[\x21-\x3b\x3d\x3f-\x7e]{1,240}>")
 class Email(Transport[EmailSettings]):
     kind = ChannelKind.EMAIL
     settings_model = EmailSettings
+    collects_lines: ClassVar[bool] = True
 
     def send(self, message: Outgoing, *, deadline: float) -> Receipt:
         """One mail to all configured addresses; see Transport.send.

@@ -97,12 +97,16 @@ def _values(message: Outgoing) -> dict[str, Any]:
             "transcript_count": len(message.transcript),
         }
     if isinstance(message, Line):
-        text = shown(message.text)
         return values | {
             **_name(message.subscriber_name),
-            "line": text,
-            "quoted_line": quoted(text),
-            "at": _when(message.at, message.timezone),
+            "lines": [
+                {
+                    "text": shown(line.text),
+                    "quoted": quoted(shown(line.text)),
+                    "at": _when(line.at, message.timezone),
+                }
+                for line in message.lines
+            ],
         }
     return values | {"reason": one_row(message.reason)}
 

@@ -12,7 +12,7 @@ import email
 import email.policy
 import ssl
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.message import EmailMessage
 from enum import StrEnum
 from types import TracebackType
@@ -106,6 +106,7 @@ class SmtpServer:
         self.mail_reply = mail_reply
         self.data_reply = data_reply
         self.size_limit = size_limit
+        self.filter: Callable[[Received], str] = lambda received: ""
         self.port = 0
         self.connections = 0
         self.commands: list[str] = []
@@ -150,7 +151,8 @@ class SmtpServer:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(5)
 
-    def take(self, envelope: Envelope) -> None:
+    def take(self, envelope: Envelope) -> str:
+        """The reply of a filter that did not let it through, else ""."""
         content = envelope.original_content
         assert isinstance(content, bytes)
         received = Received(
@@ -158,9 +160,12 @@ class SmtpServer:
             recipients=tuple(envelope.rcpt_tos),
             content=content,
         )
+        if refusal := self.filter(received):
+            return refusal
         with self._arrived:
             self._messages.append(received)
             self._arrived.notify_all()
+        return ""
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -280,7 +285,8 @@ class _Handler:
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802
         if self.fake.data_reply:
             return self.fake.data_reply
-        self.fake.take(envelope)
+        if refusal := self.fake.take(envelope):
+            return refusal
         await asyncio.to_thread(self.fake.may_answer.wait, 60)
         transport = cast("asyncio.Transport", server.transport)
         if self.fake.mode is Mode.DROP_AFTER_DOT:

@@ -21,9 +21,14 @@ OUTBOX: Final = 1000
 class Mail:
     session: str
     number: int
-    mark: str
-    """The first mark in it."""
+    marks: tuple[str, ...]
+    """The marks in it, in order."""
     received: Received
+
+    @property
+    def mark(self) -> str:
+        """The first one."""
+        return self.marks[0] if self.marks else ""
 
     @property
     def is_request(self) -> bool:
@@ -63,7 +68,7 @@ class Mails:
     def wait_for_mark(self, session: str, mark: str, *, seconds: float) -> bool:
         """Whether a line with this mark came, waiting for it at most so long."""
         until = time.monotonic() + seconds
-        while not any(mail.mark == mark and not mail.is_request for mail in self.of(session)):
+        while not any(mark in mail.marks and not mail.is_request for mail in self.of(session)):
             if time.monotonic() > until:
                 return False
             time.sleep(0.02)
@@ -75,13 +80,14 @@ class Mails:
             for one in received[self._read :]:
                 found = _ID.search(one.content)
                 assert found is not None, "a mail without an id of ours"
-                mark = MARK.search(one.content)
                 session = found[1].decode()
                 self._by_session[session].append(
                     Mail(
                         session=session,
                         number=int(found[2]),
-                        mark=mark[0].decode() if mark else "",
+                        marks=tuple(
+                            dict.fromkeys(found.decode() for found in MARK.findall(one.content))
+                        ),
                         received=one,
                     )
                 )

@@ -34,6 +34,7 @@ class Place:
             "DJANGO_SETTINGS_MODULE": SETTINGS,
             "SECRET_KEY": settings.SECRET_KEY,  # a test signs return links
             "HANDOFF_WATCHER": "0",
+            "HANDOFF_COLLECT_SECONDS": "0.1",
             points.VARIABLE: str(self.kill_file),
         }
         self.rows = Rows(database_url)

@@ -140,7 +140,7 @@ def partition_faults(
     place = {row["text"]: number for number, row in enumerate(rows)}
     to_agent = [mark for mark in agent if mark in place]
     if talk.by_mail:
-        to_person = [mail.mark for mail in mails if not mail.is_request and mail.mark]
+        to_person = [mark for mail in mails if not mail.is_request for mark in mail.marks]
     else:  # the owner's inbox reads the rows
         to_person = [row["text"] for row in rows if row["routed_to"] == "recipient"]
     for post in talk.posts:

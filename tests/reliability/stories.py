@@ -141,7 +141,7 @@ def line_faults(stories: list[Story], mails: Mails, rows: Rows) -> list[str]:
     for story in stories:
         if story.routed_to != "recipient":
             continue
-        came = [mail for mail in mails.of(story.session) if mail.mark == story.mark]
+        came = [mail for mail in mails.of(story.session) if story.mark in mail.marks]
         if not any(not mail.is_request for mail in came) and story.mark not in undelivered:
             faults.append(f"{story.mark}: the line reached nobody")
     return faults

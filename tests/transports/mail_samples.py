@@ -65,14 +65,23 @@ def request(**changes: Any) -> Request:
     return Request(**{**values, **changes})
 
 
-def line(**changes: Any) -> Line:
+def line(*texts: str, **changes: Any) -> Line:
+    """A relayed message of these lines, a minute after each other."""
+    lines = tuple(
+        TranscriptLine(
+            author=Author.SUBSCRIBER,
+            name="Ada Lovelace",
+            text=text,
+            at=dt.datetime(2026, 12, 1, 11, 5 + number, tzinfo=dt.UTC),
+        )
+        for number, text in enumerate(texts or ("Are you there?\nPlease.",))
+    )
     values: dict[str, Any] = {
         **ENVELOPE,
         "number": 2,
         "earlier_ids": ("<h.hs_4k2jq7m3x5z6p2n4.1@desk.example.org>",),
         "subscriber_name": "Ada Lovelace",
-        "text": "Are you there?\nPlease.",
-        "at": dt.datetime(2026, 12, 1, 11, 5, tzinfo=dt.UTC),
+        "lines": lines,
     }
     return Line(**{**values, **changes})
 

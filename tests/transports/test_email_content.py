@@ -98,6 +98,23 @@ def test_a_relayed_line_carries_the_visitors_words_the_link_and_the_time(
         assert f"/release {TOKEN}" in body
 
 
+def test_several_lines_are_one_mail_each_at_its_time_and_the_way_to_answer_above_them(
+    server: SmtpServer,
+) -> None:
+    send(channel(server.url), line("Hello?", "One more thing.\nPlease.", "Bye."))
+    mail = server.wait_for_message()
+    assert "| Hello?\n" in mail.text
+    assert "| One more thing.\n| Please.\n" in mail.text
+    for body in (mail.text, mail.html):
+        assert "3 messages from the visitor" in body
+        assert LINK in body
+        places = [
+            body.index(found) for found in (LINK, "11:05", "Hello?", "11:06", "11:07", "Bye.")
+        ]
+        assert places == sorted(places)
+        assert body.index(f"/release {TOKEN}") < body.index("Hello?")
+
+
 def test_the_closing_mail_says_why_and_where_things_stand(server: SmtpServer) -> None:
     receipt = send(channel(server.url), closed())
     mail = server.wait_for_message()

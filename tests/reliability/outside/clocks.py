@@ -1,11 +1,10 @@
 """Shortens the clocks that are constants, so that a quick test sees the same order of events."""
 
-import datetime as dt
 import os
 from typing import Final
 
 from config import worker
-from handoff.actions import reconcile, relay
+from handoff.actions import outbox, reconcile
 
 VARIABLE: Final = "TEST_SHORT_CLOCKS"
 
@@ -14,4 +13,4 @@ def install() -> None:
     if os.environ.get(VARIABLE) == "1":
         reconcile.GRACE_SECONDS = 0.5  # type: ignore[misc]
         worker.SWEEP_SECONDS = 1.0
-        relay.LEASE = dt.timedelta(seconds=3)  # type: ignore[misc]
+        outbox.LEASE_SECONDS = 1.0  # type: ignore[misc]
