@@ -84,7 +84,7 @@ def call_value(caller: Caller, value: dict[str, Any], *, key: str) -> Answer:
         call = ToolCall.model_validate(value)
     except pydantic.ValidationError as error:
         throttle.take_call(caller)
-        refusal = invalid(problems_of(error))
+        refusal = invalid(problems_of(error), tool=value["name"])
         with writing():
             _reject(caller, value["name"], refusal)
         return answers.refused(refusal.code, refusal.sentence, refusal.details)
@@ -125,7 +125,7 @@ def _repeat(arrival: Arrival, conversation: Conversation | None) -> Key:
     call = arrival.call
     if len(arrival.key) > limits.IDEMPOTENCY_KEY_MAX:
         problem = f"must have at most {limits.IDEMPOTENCY_KEY_MAX} characters"
-        raise invalid([{"field": "Idempotency-Key", "problem": problem}])
+        raise invalid([{"field": "Idempotency-Key", "problem": problem}], tool=call.name)
     place = conversation.public_id if conversation else ""
     request_hash = links.digest(f"{place} {canonical(call.args)}")
     if arrival.key:
@@ -170,7 +170,7 @@ def _parsed(agent: Agent, call: ToolCall) -> HandoffRequest:
             except Refused as refusal:
                 if all(item["field"] != "channel_id" for item in problems):
                     problems.append({"field": "channel_id", "problem": _CHANNELS[refusal.code]})
-        raise invalid(problems) from error
+        raise invalid(problems, tool=call.name) from error
 
 
 _CHANNELS: Final = {
@@ -211,7 +211,7 @@ def _session_argument(call: ToolCall, *, others: frozenset[str]) -> str:
     if not isinstance(session_id, str) or not session_id.strip():
         problems.append({"field": "handoff_session_id", "problem": "is required: a text hs_…"})
     if problems:
-        raise invalid(problems)
+        raise invalid(problems, tool=call.name)
     return str(session_id).strip()
 
 
@@ -219,7 +219,7 @@ def _ask(caller: Caller, arrival: Arrival, conversation: Conversation | None) ->
     try:
         question = parse_escalation(arrival.call.args).question
     except ArgumentProblems as error:
-        raise invalid(_listed(error)) from error
+        raise invalid(_listed(error), tool=arrival.call.name) from error
     return once(
         caller.agent,
         arrival.call.name,
@@ -264,7 +264,7 @@ def _reason(call: ToolCall) -> str:
             if len(cleaned) <= limits.MESSAGE_MAX:
                 return cleaned
             problem = f"must have at most {limits.MESSAGE_MAX} characters; it has {len(cleaned)}"
-    raise invalid([{"field": "reason", "problem": problem}])
+    raise invalid([{"field": "reason", "problem": problem}], tool=call.name)
 
 
 TOOLS: Final[dict[str, Callable[[Caller, Arrival, Conversation | None], Answer]]] = {

@@ -177,6 +177,7 @@ def test_status_needs_the_id_of_a_session(desk: Desk, args: dict[str, object]) -
     answer = desk.call("handoff_status", args)
     assert answer["result"]["code"] == "invalid_arguments"
     assert answer["result"]["details"]["problems"][0]["field"] == "handoff_session_id"
+    assert answer["text"].endswith(" Correct them and call again.")  # reading never asks anybody
 
 
 def test_a_session_that_does_not_exist_is_not_found(desk: Desk) -> None:
@@ -226,4 +227,5 @@ def test_cancel_checks_its_reason(desk: Desk, agent: Agent, inbox: Channel) -> N
     assert answer["result"]["details"]["problems"] == [
         {"field": "reason", "problem": "must have at most 1000 characters; it has 1001"}
     ]
+    assert answer["text"].endswith(" Correct them and call again; nothing was cancelled.")
     assert Session.objects.get().status == "active"
