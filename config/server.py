@@ -188,8 +188,9 @@ class DeskServer(Server):  # type: ignore[misc]
             return protocol
 
         self.http_factory.buildProtocol = build_capped
-        # a message that is too long gets a close frame with 1009, not a dropped connection
-        self.ws_factory.setProtocolOptions(failByDrop=False)
+        # A message that is too long gets a close frame with 1009, not a dropped connection; a page
+        # without an origin of its own (`null`) is refused by our gates, in words.
+        self.ws_factory.setProtocolOptions(failByDrop=False, allowNullOrigin=True)
         publisher: Any = globalLogPublisher
         publisher.addObserver(_observer_of_warnings())
         reactor.callLater(0, background.begin)

@@ -5,7 +5,6 @@ from typing import Final
 
 from handoff.errors import Refused
 
-
 _CONSEQUENCE: Final = {
     "handoff_cancel": "; nothing was cancelled",
     "handoff_status": "",

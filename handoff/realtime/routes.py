@@ -6,6 +6,7 @@ from handoff.realtime import wire
 from handoff.realtime.agent import AgentSocket
 from handoff.realtime.chat import ChatSocket
 from handoff.realtime.inbox import InboxSocket
+from handoff.realtime.sockets import NoSocket
 from handoff.realtime.waiting import WaitEvents, WaitHandoff, WaitStream
 
 _HANDOFF: Final = "/api/v1/wait/handoffs/"
@@ -14,6 +15,7 @@ _WAITING: Final[dict[str, wire.App]] = {
     "/api/v1/wait/events": WaitEvents.as_asgi(),
     "/api/v1/wait/stream": WaitStream.as_asgi(),
 }
+_no_socket: Final[wire.App] = NoSocket.as_asgi()
 _SOCKETS: Final[dict[str, wire.App]] = {
     "/ws/agent": AgentSocket.as_asgi(),
     "/ws/chat": ChatSocket.as_asgi(),
@@ -29,9 +31,5 @@ def waiting(path: str) -> wire.App | None:
 
 
 def socket(path: str) -> wire.App:
-    """The socket of a path; for any other path one that is refused."""
+    """The socket of a path; for any other path one that says so and closes."""
     return _SOCKETS.get(path, _no_socket)
-
-
-async def _no_socket(scope: wire.Scope, receive: wire.Receive, send: wire.Send) -> None:
-    await send({"type": "websocket.close"})

@@ -183,6 +183,13 @@ class DeskSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         self._tokens -= 1
 
 
+class NoSocket(DeskSocket):
+    """What stands at every address without a socket."""
+
+    async def gate(self) -> None:
+        raise Closed(GONE, "There is no socket at this address.")
+
+
 def _subprotocol(scope: wire.Scope) -> str | None:
     """Ours when the client offers it: a browser fails a handshake that picks none of its own."""
     return "handoff.v1" if "handoff.v1" in scope.get("subprotocols", ()) else None

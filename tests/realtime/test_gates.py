@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed
 
 from handoff import links
 from tests.realtime.desk import Desk, closing, receive, send
@@ -110,10 +110,23 @@ def test_a_conversation_has_at_most_five_sockets(desk: Desk) -> None:
             pass
 
 
-def test_a_path_without_a_socket_is_a_bare_403(desk: Desk) -> None:
-    with pytest.raises(InvalidStatus) as refused, desk.socket("/ws/nothing"):
-        pass
-    assert refused.value.response.status_code == 403
+@pytest.mark.parametrize("path", ["/ws/nothing", "/", "/ws/chat/", "/ws/inbox/x?ticket=1"])
+@pytest.mark.parametrize("origin", [None, "null", "https://evil.example"])
+def test_an_address_without_a_socket_says_so_and_closes(
+    desk: Desk, path: str, origin: str | None
+) -> None:
+    assert _refused(desk, path, origin=origin) == (4410, "There is no socket at this address.")
+
+
+def test_a_page_without_an_origin_of_its_own_is_told_why_it_may_not_enter(desk: Desk) -> None:
+    path = _chat(desk.ticket(desk.conversation()))
+    words = "This page may not open that socket."
+    assert _refused(desk, path, origin="null") == (4403, words)
+    assert _refused(desk, "/ws/inbox", **(_inbox(desk, desk.owner) | {"origin": "null"})) == (
+        4403,
+        words,
+    )
+    assert _refused(desk, "/ws/agent", origin="null") == (4403, words)
 
 
 def _bearer(token: str) -> dict[str, str]:

@@ -16,7 +16,13 @@ def html_of(session: Session) -> str:
 
 def test_the_page_says_first_what_is_needed_then_why(session: Session) -> None:
     html = html_of(session)
-    told = ["</strong> for help.</p>", session.expected_action, session.summary, "Your answer", "Send"]
+    told = [
+        "</strong> for help.</p>",
+        session.expected_action,
+        session.summary,
+        "Your answer",
+        "Send",
+    ]
     places = [html.index(words) for words in told]
     assert places == sorted(places)
     assert "<title>" + str(session.agent) + " asks for your help</title>" in html
