@@ -3,6 +3,7 @@
 import logging
 import os
 import threading
+import time
 
 from django.conf import settings
 from django.db import Error as DatabaseError
@@ -14,9 +15,12 @@ from config.demo import Bot
 from config.server import DeskServer
 from config.worker import Worker
 from handoff import tasks
+from handoff.actions import couriers
 from handoff.actions.refusals import write_folds
 
 WORKER_SECONDS = 10.0
+OUTCOME_SECONDS = 2.0
+"""For a courier to write down what became of what it sent."""
 EXIT_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
@@ -53,15 +57,17 @@ def run(host: str, port: int) -> str:
 
 
 def _leave(worker: Worker) -> None:
-    """Join the worker, then let Python exit; by force when a thread is stuck.
+    """Join the worker and let couriers finish, then let Python exit; by force when one is stuck.
 
     The interpreter waits for pool threads without a limit, and one that has an answer for a
     loop which no longer runs never ends.
     """
+    end = time.monotonic() + max(WORKER_SECONDS, settings.DISPATCH_SECONDS + OUTCOME_SECONDS)
     if worker.ident is not None:
         worker.join(WORKER_SECONDS)
+    sent = couriers.wait(end - time.monotonic())
     _write_counted()
-    if worker.is_alive() or guard.under_way():
+    if worker.is_alive() or not sent or guard.under_way():
         log.error("left behind at exit: %s", ", ".join(sorted(_others())))
         logging.shutdown()
         os._exit(1)

@@ -302,6 +302,7 @@ LOGINS_PER_ADDRESS = env.int("HANDOFF_LOGINS_PER_ADDRESS", default=30)
 ROUTE: str = env.str("HANDOFF_ROUTE", default="") or "handoff.actions.ask_subscriber.ask_subscriber"
 ROUTE_SECONDS = env.float("HANDOFF_ROUTE_SECONDS", default=10.0)
 ROUTE_PLACES = env.int("HANDOFF_ROUTE_PLACES", default=4)
+RELAY_PLACES = env.int("HANDOFF_RELAY_PLACES", default=4)
 COLLECT_SECONDS = env.float("HANDOFF_COLLECT_SECONDS", default=30.0)
 WORKER_SECONDS = env.float("HANDOFF_WORKER_SECONDS", default=2.0)
 TASKS = {"default": {"BACKEND": "django.tasks.backends.immediate.ImmediateBackend"}}

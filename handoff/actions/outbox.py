@@ -2,6 +2,8 @@
 
 import dataclasses
 import datetime as dt
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from django.conf import settings
@@ -10,7 +12,7 @@ from django.db.models.functions import Now
 
 from handoff.actions.writing import writing
 from handoff.contract.kinds import TransportErrorKind
-from handoff.models import Delivery, DeliveryKind, DeliveryStatus
+from handoff.models import Channel, Delivery, DeliveryKind, DeliveryStatus
 from handoff.transports import TRANSPORTS, transport_class
 
 LEASE_SECONDS: Final = 50.0
@@ -18,6 +20,7 @@ LEASE_SECONDS: Final = 50.0
 COLLECTED_LINES: Final = 100
 COLLECTED_BYTES: Final = 60_000
 """What one message of several lines holds at most, in UTF-8; what is over waits for the next."""
+NOBODY: Final[Mapping[int, int]] = MappingProxyType({})
 OF_ONE_TEXT: Final = frozenset(
     {
         TransportErrorKind.PERMISSION,
@@ -37,25 +40,33 @@ class Batch:
     rows: tuple[int, ...]
 
 
-def claim() -> Batch | None:
+def claim(*, sending: Mapping[int, int] = NOBODY, places: int = 1) -> Batch | None:
     """Lease what has been due for longest; None when nothing is.
 
+    `sending` says how many sends each channel has under way: one that has fewer goes first, and
+    one that has `places`, or any while its last word was a failure, gets no further one.
     Only the oldest waiting row of a session is ever due, so lines arrive in the order they were
     written. A transport that collects takes the lines behind it into the same message, and no
     further message follows within `COLLECT_SECONDS`. What a killed process was sending is taken
     again as it was, when its lease is over.
     """
-    heads = _due().values_list(
-        "pk", "session_id", "session__channel_id", "session__channel__kind", "lease_until"
-    )
-    for pk, session, channel, kind, lease in list(heads):
-        collects = transport_class(kind).collects_lines
+    heads = list(_due().select_related("session__channel"))
+    for head in sorted(heads, key=lambda row: sending.get(row.session.channel_id, 0)):
+        channel = head.session.channel
+        if sending.get(channel.pk, 0) >= (1 if _fails(channel) else places):
+            continue
         with writing():
-            behind = _behind(pk, session, again=lease is not None) if collects else []
-            if _lease(pk, next_attempt_at__lte=Now()):
+            behind = _behind(head) if transport_class(channel.kind).collects_lines else []
+            if _lease(head.pk, next_attempt_at__lte=Now()):
                 _lease(*behind)
-                return Batch(session, channel, (pk, *behind))
+                return Batch(head.session_id, channel.pk, (head.pk, *behind))
     return None
+
+
+def _fails(channel: Channel) -> bool:
+    """Whether the last that was heard of it was a failure."""
+    failed, worked = channel.last_error_at, channel.last_success_at
+    return failed is not None and (worked is None or worked < failed)
 
 
 def _free() -> Q:
@@ -95,23 +106,25 @@ def _lease(*rows: int, **still: object) -> bool:
     return mine.update(lease_until=Now() + span, attempts=F("attempts") + 1) == len(rows)
 
 
-def _behind(head: int, session: int, *, again: bool) -> list[int]:
+def _behind(head: Delivery) -> list[int]:
     """The lines that go with the one at the head, up to the limits.
 
-    None when that one was refused for what may be its own words: it is tried alone. `again` takes
-    the lines of the message that a killed process was sending and no further one: it may have
+    None when that one was refused for what may be its own words: it is tried alone. With one that
+    a killed process was sending, those that went with it and no further one: the message may have
     arrived, and a second one under the same id with more in it would be taken for the same.
     """
-    rows = Delivery.objects.filter(session_id=session, status=DeliveryStatus.DUE, pk__gte=head)
-    if again:
+    rows = Delivery.objects.filter(
+        session_id=head.session_id, status=DeliveryStatus.DUE, pk__gte=head.pk
+    )
+    if head.lease_until is not None:
         rows = rows.filter(lease_until__isnull=False)
     room, found = COLLECTED_BYTES, []
     for pk, kind, text, failure in rows.order_by("pk").values_list(
         "pk", "kind", "message__text", "failure_kind"
     )[:COLLECTED_LINES]:
         room -= len((text or "").encode())
-        alone = pk == head and failure in OF_ONE_TEXT
-        if kind != DeliveryKind.LINE or alone or (room < 0 and pk != head):
+        alone = pk == head.pk and failure in OF_ONE_TEXT
+        if kind != DeliveryKind.LINE or alone or (room < 0 and pk != head.pk):
             break
         found.append(pk)
     return found[1:]

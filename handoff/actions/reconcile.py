@@ -2,6 +2,7 @@
 
 import datetime as dt
 import time
+from collections.abc import Callable
 from typing import Final
 
 from django.conf import settings
@@ -21,12 +22,14 @@ GRACE_SECONDS: Final = 15.0
 KEEP_KEYS: Final = dt.timedelta(hours=24)
 
 
-def resolve_attempts() -> int:
+def resolve_attempts(*, again: Callable[[int], object] | None = None) -> int:
     """Mark every attempt as unknown that is `sending` well past its deadline; how many.
 
     Nothing is sent again, unless the channel says that being asked twice is better than not at
-    all: then once. A person who was reached may answer through the link all the same.
+    all: then once, by `again` with the session's key (`resend`, here and now, when it is None).
+    A person who was reached may answer through the link all the same.
     """
+    again = again or resend
     patience = dt.timedelta(seconds=settings.CALL_SECONDS + GRACE_SECONDS)
     stuck = Attempt.objects.filter(status=AttemptStatus.SENDING, at__lt=Now() - patience)
     lost = Sent(
@@ -41,7 +44,7 @@ def resolve_attempts() -> int:
         if record_outcome(attempt.pk, lost):
             resolved += 1
             if attempt.session.channel.redispatch == Redispatch.ONCE and attempt.number == 1:
-                resend(attempt.session_id)
+                again(attempt.session_id)
     return resolved
 
 

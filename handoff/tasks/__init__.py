@@ -1,12 +1,14 @@
 """What runs in the background, as `django.tasks`. Due rows are the truth; a task only runs soon."""
 
+from functools import partial
+
 from django.tasks import Task, TaskResultStatus, task
 
+from handoff.actions import couriers
 from handoff.actions.endings import end_expired, end_idle
 from handoff.actions.gaps import settle_gaps
-from handoff.actions.reconcile import forget_keys, resolve_attempts
+from handoff.actions.reconcile import forget_keys, resend, resolve_attempts
 from handoff.actions.refusals import write_folds
-from handoff.actions.relay import deliver_due
 from handoff.actions.throttle import forget_full
 
 
@@ -16,8 +18,8 @@ class Unfinished(Exception):
 
 @task
 def deliver() -> int:
-    """Send what is due in the outbox."""
-    return deliver_due()
+    """Have couriers send what is due in the outbox; waits for none of them."""
+    return couriers.look()
 
 
 @task
@@ -29,7 +31,7 @@ def keep_clocks() -> int:
 @task
 def reconcile() -> int:
     """Resolve the attempts that a killed process left open, and forget keys of ended sessions."""
-    return resolve_attempts() + forget_keys()
+    return resolve_attempts(again=_resend_by_courier) + forget_keys()
 
 
 @task
@@ -46,12 +48,16 @@ def tidy() -> int:
 
 def run_due() -> None:
     """Enqueue the work that may be due; the worker calls it when nudged, and every few seconds."""
-    _enqueue(deliver, keep_clocks)
+    _enqueue(keep_clocks, deliver)
 
 
 def sweep() -> None:
     """Enqueue the slow round: at start, before the desk says it is ready, and every minute."""
     _enqueue(reconcile, settle, tidy)
+
+
+def _resend_by_courier(session_pk: int) -> None:
+    couriers.errand(partial(resend, session_pk))
 
 
 def _enqueue(*work: "Task[[], int]") -> None:
