@@ -70,7 +70,8 @@ class AgentAdmin(DeskAdmin):
 
     def save_model(self, request: HttpRequest, obj: Agent, form: Any, change: Any) -> None:
         entered = form.cleaned_data
-        agent = obj if change else create_agent(obj.name)
+        actor = actor_of(request)
+        agent = obj if change else create_agent(obj.name, actor=actor)
         change_agent(
             agent,
             AgentFacts(
@@ -80,6 +81,7 @@ class AgentAdmin(DeskAdmin):
                 allowed_origins=entered["allowed_origins"],
             ),
         )
+            actor=actor,
         obj.pk = agent.pk
 
     def response_add(

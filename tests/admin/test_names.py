@@ -82,7 +82,7 @@ def test_a_token_with_such_a_label_is_not_issued(admin: Client, agent: Agent) ->
 
 @pytest.mark.django_db
 def test_the_actions_and_their_commands_clean_and_refuse_the_same() -> None:
-    agent = create_agent("shop", display_name=BROKEN)
+    agent = create_agent("shop", display_name=BROKEN, actor="shell")
     assert agent.display_name == "Sales support now"
     call_command("new_channel", "--agent=shop", "--kind=owner_inbox", f"--label={BROKEN}")
     assert Channel.objects.get().label == "Sales support now"
@@ -90,4 +90,4 @@ def test_the_actions_and_their_commands_clean_and_refuse_the_same() -> None:
     with pytest.raises(ValidationError):
         issue_token(agent, label="Shop\x00", actor="admin:1")
     with pytest.raises(ValidationError):
-        create_agent("other", display_name="Shop\x00")
+        create_agent("other", display_name="Shop\x00", actor="shell")

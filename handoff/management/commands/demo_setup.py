@@ -52,7 +52,7 @@ def _free_name() -> str:
 
 def _agent(owner: User) -> Agent:
     """The agent with its channels. What somebody takes away later is not made again."""
-    agent = create_agent(AGENT, display_name="Demo shop assistant", owners=[owner])
+    agent = create_agent(AGENT, display_name="Demo shop assistant", owners=[owner], actor=_ACTOR)
     create_channel(agent, kind="owner_inbox", label="Shop team", config={}, actor=_ACTOR)
     create_channel(
         agent,

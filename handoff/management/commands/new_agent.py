@@ -32,7 +32,10 @@ class Command(BaseCommand):
             owners = users_named(options["owner"])
             with writing():
                 agent = create_agent(
-                    options["name"], display_name=options["display_name"], owners=owners
+                    options["name"],
+                    display_name=options["display_name"],
+                    owners=owners,
+                    actor="shell",
                 )
                 issued = issue_token(agent, label="made with the agent", actor="shell")
         except ValidationError as error:
