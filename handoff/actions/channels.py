@@ -16,6 +16,7 @@ from handoff.contract.wording import problems_of
 from handoff.errors import TransportError
 from handoff.models import Agent, Channel
 from handoff.models.sealed import Unreadable
+from handoff.selectors.channels import NO_OWNER, deserted
 from handoff.transports import TRANSPORTS, transport_class
 from handoff.transports.base import TestReport, Transport, TransportSettings
 
@@ -111,6 +112,10 @@ def open_transport(channel: Channel) -> Transport[Any]:
 
 def run_test(channel: Channel, *, actor: str) -> TestReport:
     """Ask the provider whether the settings work; a success heals the channel."""
+    if deserted(Channel.objects.filter(pk=channel.pk)).exists():
+        with writing():
+            _tested(channel, works=False, actor=actor)
+        return TestReport(works=False, lines=(NO_OWNER,))
     try:
         report = open_transport(channel).test(deadline=time.monotonic() + TEST_SECONDS)
     except TransportError as error:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Now
@@ -20,6 +20,7 @@ from handoff.actions.writing import writing
 from handoff.admin.agent_forms import AgentForm, TokenForm
 from handoff.admin.desk import DeskAdmin, ReadOnlyInline, actor_of, page, seen
 from handoff.models import Agent, Token
+from handoff.selectors import channels
 
 LIVE = Q(tokens__revoked_at=None) & (Q(tokens__expires_at=None) | Q(tokens__expires_at__gt=Now()))
 
@@ -80,9 +81,11 @@ class AgentAdmin(DeskAdmin):
                 owners=list(entered["owners"]),
                 allowed_origins=entered["allowed_origins"],
             ),
-        )
             actor=actor,
+        )
         obj.pk = agent.pk
+        if channels.has_deserted_inbox(agent):
+            self.message_user(request, channels.NO_OWNER, messages.WARNING)
 
     def response_add(
         self, request: HttpRequest, obj: Agent, post_url_continue: str | None = None

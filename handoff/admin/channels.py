@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import BooleanField, ExpressionWrapper, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
@@ -21,6 +22,7 @@ from handoff.admin.setting_fields import setting_fields, stored_settings
 from handoff.contract.kinds import ChannelKind
 from handoff.contract.text import visible
 from handoff.models import Channel
+from handoff.selectors.channels import DESERTED, NO_OWNER, deserted
 from handoff.transports import TRANSPORTS, transport_class
 
 HEALTH = ("state", "last_success_at", "last_error_at", "last_error")
@@ -46,14 +48,21 @@ class ChannelAdmin(DeskAdmin):
     def kind_name(self, channel: Channel) -> str:
         return channel_kinds.name_of(channel.kind)
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Channel]:
+        channels: QuerySet[Channel] = super().get_queryset(request)
+        there = ExpressionWrapper(~DESERTED, output_field=BooleanField())
+        return channels.annotate(somebody=there)
+
     @admin.display(description=gettext_lazy("state"))
-    def state(self, channel: Channel) -> str:
+    def state(self, channel: Any) -> str:
         if not channel.enabled:
             return _("Off")
         if channel.paused_until and channel.paused_until > now():
             return _("Paused")
         if not channel.healthy:
             return _("Out of order")
+        if not channel.somebody:
+            return _("Reaches nobody: its agent has no owner")
         tried, failed = channel.last_success_at, channel.last_error_at
         if failed and (tried is None or tried < failed):
             return _("Last try failed")
@@ -132,6 +141,8 @@ class ChannelAdmin(DeskAdmin):
             _("%(channel)s is made. Press “Test channel” to see whether it works.")
             % {"channel": visible(obj.label)},
         )
+        if deserted(Channel.objects.filter(pk=obj.pk)).exists():
+            self.message_user(request, NO_OWNER, messages.WARNING)
         return HttpResponseRedirect(reverse("admin:handoff_channel_change", args=[obj.pk]))
 
     @method_decorator(sensitive_post_parameters())

@@ -20,6 +20,7 @@ from handoff.contract.kinds import AttemptStatus
 from handoff.management.shell import command
 from handoff.models import Agent, Attempt, Channel, Delivery, DeliveryStatus
 from handoff.outbound.mail_url import MailFolder, parse_mail_url
+from handoff.selectors.channels import NO_OWNER, deserted
 
 REDIS_SECONDS: Final = 2.0
 LATE_MINUTES: Final = 5
@@ -136,6 +137,8 @@ def _channels() -> Iterator[Finding]:
                 f"{channel.unhealthy_since:%Y-%m-%d %H:%M} UTC ({channel.last_error_kind}). "
                 f"{channel.last_error_hint}".rstrip(),
             )
+    for channel in deserted(enabled):
+        yield Finding(State.LOOK, f"Channel {channel.pk} ({channel.label}): {NO_OWNER}")
 
 
 def _work() -> Finding:

@@ -3,8 +3,9 @@
 import dataclasses
 import datetime as dt
 from collections.abc import Sequence
+from typing import Final
 
-from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, OuterRef, Q
+from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from handoff.contract import limits
@@ -13,6 +14,15 @@ from handoff.contract.kinds import ChannelKind
 from handoff.contract.payloads import ChannelView
 from handoff.models import Agent, Channel
 from handoff.transports import TRANSPORTS
+
+NO_OWNER: Final = (
+    "Nobody looks after this agent, so its owner inbox reaches nobody and no agent may use it. "
+    "Give it one who may sign in, in the admin under Agents."
+)
+DESERTED: Final = Q(kind=ChannelKind.OWNER_INBOX) & ~Exists(
+    Agent.owners.through.objects.filter(agent=OuterRef("agent"), user__is_active=True)
+)
+"""An owner inbox into which nobody looks."""
 
 
 def name_of(channel: Channel) -> ChannelName:
@@ -51,7 +61,6 @@ class Offer:
 
 def offers(agent: Agent) -> list[Offer]:
     """Every channel of an agent, by id, with its availability by the database's clock."""
-    somebody = Agent.owners.through.objects.filter(agent=OuterRef("agent"), user__is_active=True)
     found = (
         Channel.objects.filter(agent=agent)
         .annotate(
@@ -63,7 +72,7 @@ def offers(agent: Agent) -> list[Offer]:
                     | Q(unhealthy_since__lte=Now() - dt.timedelta(minutes=limits.HALF_OPEN_MINUTES))
                 )
                 & (Q(paused_until=None) | Q(paused_until__lte=Now()))
-                & (~Q(kind=ChannelKind.OWNER_INBOX) | Exists(somebody)),
+                & ~DESERTED,
                 output_field=BooleanField(),
             ),
             contacts=Count(
@@ -74,6 +83,15 @@ def offers(agent: Agent) -> list[Offer]:
         .order_by("id")
     )
     return [Offer(channel, channel.usable, channel.contacts) for channel in found]
+
+
+def deserted(rows: QuerySet[Channel]) -> QuerySet[Channel]:
+    """Those that reach nobody because nobody looks after their agent."""
+    return rows.filter(DESERTED)
+
+
+def has_deserted_inbox(agent: Agent) -> bool:
+    return deserted(Channel.objects.filter(agent=agent, enabled=True)).exists()
 
 
 def available(agent: Agent) -> list[Channel]:

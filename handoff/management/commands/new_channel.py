@@ -10,6 +10,8 @@ from handoff.actions.agents import agent_named
 from handoff.actions.channels import create_channel
 from handoff.contract.jsontext import JSONProblem, loads
 from handoff.management.shell import command
+from handoff.models import Channel
+from handoff.selectors.channels import NO_OWNER, deserted
 from handoff.transports import TRANSPORTS
 
 
@@ -41,6 +43,8 @@ class Command(BaseCommand):
             )
         except ValidationError as error:
             raise CommandError("\n".join(error.messages)) from error
+        if deserted(Channel.objects.filter(pk=channel.pk)).exists():
+            self.stderr.write(NO_OWNER)
         if options["json"]:
             self.stdout.write(json.dumps({"channel_id": channel.pk}))
             return
