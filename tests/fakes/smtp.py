@@ -112,6 +112,7 @@ class SmtpServer:
         self.commands: list[str] = []
         """Every command line that came, in order."""
         self._messages: list[Received] = []
+        self._opened: list[asyncio.Transport] = []
         self._arrived = threading.Condition()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="fake smtp", daemon=True)
@@ -181,6 +182,8 @@ class SmtpServer:
         self._started.set()
         self._loop.run_forever()
         listening.close()
+        for transport in self._opened:
+            transport.abort()
         tasks = asyncio.all_tasks(self._loop)
         for task in tasks:
             task.cancel()
@@ -191,18 +194,20 @@ class SmtpServer:
     def _protocol(self) -> asyncio.BaseProtocol:
         self.connections += 1
         if self.mode in (Mode.NEVER_GREET, Mode.TRICKLE, Mode.REFUSE_AT_CONNECT):
-            return _Rude(self.mode)
+            return _Rude(self.mode, self._opened)
         return _Polite(self)
 
 
 class _Rude(asyncio.Protocol):
     """Says no, nothing, or far too little."""
 
-    def __init__(self, mode: Mode) -> None:
+    def __init__(self, mode: Mode, opened: list[asyncio.Transport]) -> None:
         self.mode = mode
+        self.opened = opened
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
+        self.opened.append(self.transport)
         if self.mode is Mode.REFUSE_AT_CONNECT:
             self.transport.write(b"554 5.7.1 no mail from here\r\n")
             self.transport.close()
