@@ -18,6 +18,9 @@ LOOK_SECONDS: Final = 1.0
 WAITING_TWINS: Final = 4
 """How many calls may wait for a running twin at once: each holds a thread of the pages."""
 _twins: Final = threading.BoundedSemaphore(WAITING_TWINS)
+_marking: Final = threading.Lock()
+_running: Final[set[tuple[str, int, str]]] = set()
+"""What identifies the calls of this process that contact somebody."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -65,10 +68,29 @@ def earlier(agent: Agent, intent: Intent) -> Made | None:
     return _second(opened, intent) if opened else None
 
 
+@contextlib.contextmanager
+def alone(agent: Agent, intent: Intent) -> Iterator[bool]:
+    """Whether no twin of this call runs in this process: a twin takes no place of a provider call.
+
+    Twins in other processes queue on the key in the database.
+    """
+    marks = {("key", agent.pk, intent.key)} if intent.key else set()
+    if intent.conversation is not None:
+        marks.add(("conversation", intent.conversation.pk, ""))
+    with _marking:
+        first = not marks & _running
+        if first:
+            _running.update(marks)
+    try:
+        yield first
+    finally:
+        if first:
+            with _marking:
+                _running.difference_update(marks)
+
+
 def wait_for_earlier(agent: Agent, intent: Intent) -> Made | None:
-    """The twin of a call that found no free place; it may be committing its intent just now."""
-    if not intent.key and intent.conversation is None:
-        return None
+    """What the twin of a call made; it may be committing its intent just now."""
     with waiting() as may_wait:
         until = time.monotonic() + (LOOK_SECONDS if may_wait else 0)
         while (found := earlier(agent, intent)) is None and time.monotonic() < until:
@@ -145,6 +167,14 @@ def settled(session: Session) -> Session:
             time.sleep(0.1)
             session = payloads.sessions().get(pk=session.pk)
     return session
+
+
+def twin_runs() -> Refused:
+    """The same call runs and has written nothing yet that could answer this one."""
+    return Refused(
+        "still_running",
+        "The same call is still running. Do not ask another way; repeat it in a moment.",
+    )
 
 
 def _still_running(session: Session) -> Refused:

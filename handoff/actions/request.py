@@ -54,13 +54,13 @@ def hand_over(caller: Caller, intent: Intent, channel: Channel, *, started: floa
     """
     if transport_class(channel.kind).in_database:
         return _answer(_write_intent(caller, intent, channel))
-    try:
-        return _contact(caller, intent, channel, started=started)
-    except dispatch.NoPlace:
-        made = repeats.wait_for_earlier(caller.agent, intent)
-        if made is None:
-            raise
-        return _answer(made)
+    with repeats.alone(caller.agent, intent) as first:
+        if first:
+            return _contact(caller, intent, channel, started=started)
+    made = repeats.wait_for_earlier(caller.agent, intent)
+    if made is None:
+        raise repeats.twin_runs()
+    return _answer(made)
 
 
 def _contact(caller: Caller, intent: Intent, channel: Channel, *, started: float) -> Answer:
