@@ -58,8 +58,9 @@ def claim(*, sending: Mapping[int, int] = NOBODY, places: int = 1) -> Batch | No
         with writing():
             behind = _behind(head) if transport_class(channel.kind).collects_lines else []
             if _lease(head.pk, next_attempt_at__lte=Now()):
-                _lease(*behind)
-                return Batch(head.session_id, channel.pk, (head.pk, *behind))
+                # one by one: a release may have dropped some since we looked
+                ours = [pk for pk in behind if _lease(pk)]
+                return Batch(head.session_id, channel.pk, (head.pk, *ours))
     return None
 
 
@@ -99,11 +100,11 @@ def _too_soon() -> Q:
     return Q(kind=DeliveryKind.LINE, session__channel__kind__in=collecting) & Q(Exists(recent))
 
 
-def _lease(*rows: int, **still: object) -> bool:
+def _lease(row: int, **still: object) -> bool:
     """False when somebody was faster. Inside `writing()`."""
     span = dt.timedelta(seconds=LEASE_SECONDS + settings.DISPATCH_SECONDS)
-    mine = Delivery.objects.filter(_free(), pk__in=rows, status=DeliveryStatus.DUE, **still)
-    return mine.update(lease_until=Now() + span, attempts=F("attempts") + 1) == len(rows)
+    mine = Delivery.objects.filter(_free(), pk=row, status=DeliveryStatus.DUE, **still)
+    return mine.update(lease_until=Now() + span, attempts=F("attempts") + 1) == 1
 
 
 def _behind(head: Delivery) -> list[int]:

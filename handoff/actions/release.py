@@ -143,10 +143,13 @@ def _drop_waiting_lines(session: Session) -> None:
         kind=DeliveryKind.LINE,
         status=DeliveryStatus.DUE,
     )
-    messages = list(waiting.values_list("message_id", flat=True))
-    if messages:
-        waiting.update(status=DeliveryStatus.DROPPED, finished_at=Now())
-        session.messages.filter(pk__in=messages).update(undelivered=True)
+    # locked, or somebody may lease a row between our look and our UPDATE, and send it
+    rows = dict(waiting.select_for_update(no_key=True).values_list("pk", "message_id"))
+    if rows:
+        Delivery.objects.filter(pk__in=rows).update(
+            status=DeliveryStatus.DROPPED, finished_at=Now()
+        )
+        session.messages.filter(pk__in=rows.values()).update(undelivered=True)
 
 
 def _action(session: Session, ending: Ending) -> str:
