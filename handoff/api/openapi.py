@@ -77,16 +77,15 @@ def add_openbot_token(
     return result
 
 
+def _number() -> dict[str, Any]:
+    return {"type": "integer", "minimum": 0, "maximum": limits.EVENT_ID_MAX}
+
+
 def _waiting() -> dict[str, Any]:
     after = {
         "name": "after",
         "in": "query",
-        "schema": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": limits.EVENT_ID_MAX,
-            "default": 0,
-        },
+        "schema": {**_number(), "default": 0},
         "description": "The last event number you have.",
     }
     seconds = {
@@ -123,7 +122,7 @@ def _waiting() -> dict[str, Any]:
             "wait_handoff",
             "The handoff as soon as an event about it comes after `after`, or as it is at the end; "
             "without `after`, as soon as the next one comes. An ended one is answered at once.",
-            [handoff_id, {**after, "schema": {"type": "integer", "minimum": 0}}, seconds],
+            [handoff_id, {**after, "schema": _number()}, seconds],
             _json("HandoffView"),
         ),
         "/api/v1/wait/stream": _get(

@@ -49,6 +49,16 @@ Address = Annotated[
 ]
 
 
+def _whole(value: object) -> object:
+    # JSON Schema counts 12.0 as an integer, and some callers send every number as a float.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+EventNumber = Annotated[
+    int, pydantic.Field(ge=0, le=limits.EVENT_ID_MAX), pydantic.BeforeValidator(_whole)
+]
+
+
 class Body(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -71,7 +81,7 @@ class TurnBody(Body):
     client_id: Annotated[Said, pydantic.Field(min_length=1, max_length=limits.CLIENT_ID_MAX)]
     author: Speaker
     text: Annotated[Said, pydantic.Field(min_length=1, max_length=limits.TURN_TEXT_MAX)]
-    ack_event_id: Annotated[int, pydantic.Field(ge=0, le=limits.EVENT_ID_MAX)] | None = None
+    ack_event_id: EventNumber | None = None
 
 
 class TicketBody(Body):

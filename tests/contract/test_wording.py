@@ -17,6 +17,10 @@ def told(model: type[pydantic.BaseModel], value: dict[str, Any]) -> dict[str, st
     return {item["field"]: item["problem"] for item in problems_of(failure.value)}
 
 
+def test_a_whole_number_may_be_written_as_a_fraction() -> None:
+    assert TurnBody.model_validate({**TURN, "ack_event_id": 12.0}).ack_event_id == 12
+
+
 @pytest.mark.parametrize(
     ("model", "value", "problems"),
     [

@@ -1,4 +1,4 @@
-"""Row 10: schemathesis against our own OpenAPI document, all checks, on a real server."""
+"""Row 10: schemathesis against our own OpenAPI document, on a real server."""
 
 import re
 import subprocess
@@ -38,6 +38,9 @@ def test_schemathesis_finds_nothing(size: int, tmp_path: Path, database_url: str
                 "--header",
                 f"Authorization: Bearer {desk.token}",
                 "--checks=all",
+                # A call that the desk understands and refuses is a 200 with a sentence; what is
+                # refused is in tests/api.
+                "--exclude-checks=negative_data_rejection",
                 f"--max-examples={size}",
                 "--generation-deterministic",
                 "--generation-allow-x00=false",  # NUL is refused in any text; our own fuzz sends it
@@ -56,4 +59,4 @@ def test_schemathesis_finds_nothing(size: int, tmp_path: Path, database_url: str
     tested = re.search(r"Tested: (\d+)", finished.stdout)
     assert found, finished.stdout
     assert tested, finished.stdout
-    report(10, f"schemathesis: {found[1]} cases for {tested[1]} operations, all checks: clean")
+    report(10, f"schemathesis: {found[1]} cases for {tested[1]} operations, no finding")
