@@ -36,10 +36,10 @@ def browser(chromium_path: str) -> Iterator[Browser]:
         found.close()
 
 
-def picture(page: Page, name: str, *, whole: bool = False) -> None:
+def picture(page: Page, name: str) -> None:
     """Renew a picture of the README, when asked to: `HANDOFF_PICTURES=1 bin/test …`."""
     if os.environ.get("HANDOFF_PICTURES") == "1":
-        page.screenshot(path=PICTURES / name, full_page=whole)
+        page.screenshot(path=PICTURES / name)
 
 
 def fill_in(page: Page) -> None:
@@ -60,7 +60,9 @@ def the_whole_story(browser: Browser, desk: Demo, *, form_on: int = 0) -> None:
     person = browser.new_context(viewport=PHONE).new_page()
     person.goto(link)
     fill_in(person)
-    picture(person, "form.png", whole=True)
+    person.get_by_role("heading", name="Your answer").evaluate("it => it.scrollIntoView()")
+    person.get_by_text("4 of 4 questions answered").wait_for(state="attached")
+    picture(person, "form.png")
     person.get_by_role("button", name="Send", exact=True).click()
     sent = time.monotonic()
     expect(chat.get_by_text("[Bot resumed — ")).to_be_visible(timeout=2_000)
