@@ -17,7 +17,7 @@ from handoff.errors import TransportError
 from handoff.models import Agent, Channel
 from handoff.models.sealed import Unreadable
 from handoff.selectors.channels import NO_OWNER, deserted
-from handoff.transports import TRANSPORTS, transport_class
+from handoff.transports import carried, transport_class
 from handoff.transports.base import TestReport, Transport, TransportSettings
 
 TEST_SECONDS: Final = 15.0
@@ -45,8 +45,8 @@ def change_channel(channel: Channel, *, config: dict[str, Any], actor: str) -> C
 
 def checked_settings(kind: str, settings: dict[str, Any]) -> TransportSettings:
     """The typed settings of a kind; raises ValidationError naming every bad key."""
-    if kind not in TRANSPORTS:
-        known = ", ".join(sorted(TRANSPORTS))
+    if kind not in carried():
+        known = ", ".join(sorted(carried()))
         raise ValidationError({"kind": f"“{kind}” is not a kind of channel. Known: {known}."})
     try:
         return transport_class(kind).settings_model.model_validate(settings)

@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from handoff.actions.writing import writing
 from handoff.contract.kinds import TransportErrorKind
 from handoff.models import Channel, Delivery, DeliveryKind, DeliveryStatus
-from handoff.transports import TRANSPORTS, transport_class
+from handoff.transports import carried, transport_class
 
 LEASE_SECONDS: Final = 50.0
 """How much longer than a send may take its rows are left to whoever sends them."""
@@ -90,7 +90,7 @@ def _due() -> QuerySet[Delivery]:
 
 def _too_soon() -> Q:
     """A line whose recipient has had one a short while ago, or may have."""
-    collecting = [kind for kind in TRANSPORTS if transport_class(kind).collects_lines]
+    collecting = [kind for kind in carried() if transport_class(kind).collects_lines]
     recent = Delivery.objects.filter(
         Q(status=DeliveryStatus.DONE) | Q(failure_kind=TransportErrorKind.UNKNOWN_OUTCOME),
         session=OuterRef("session"),

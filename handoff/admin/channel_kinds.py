@@ -7,7 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from handoff.contract.kinds import ChannelKind
-from handoff.transports import TRANSPORTS
+from handoff.transports import carried
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,9 +33,11 @@ WORDS: Final = {
 
 def name_of(kind: str) -> str:
     """The kind as people call it; the bare code for a kind that this desk does not know."""
-    return str(WORDS[ChannelKind(kind)].name) if kind in set(ChannelKind) else kind
+    return (
+        str(WORDS[ChannelKind(kind)].name) if kind in set(ChannelKind) else kind.replace("_", " ")
+    )
 
 
 def offered() -> list[tuple[str, KindWords]]:
     """The kinds that this desk carries, in the order of the page."""
-    return [(kind, words) for kind, words in WORDS.items() if kind in TRANSPORTS]
+    return [(kind, words) for kind, words in WORDS.items() if kind in carried()]

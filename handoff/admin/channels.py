@@ -23,7 +23,7 @@ from handoff.contract.kinds import ChannelKind
 from handoff.contract.text import visible
 from handoff.models import Channel
 from handoff.selectors.channels import DESERTED, NO_OWNER, deserted
-from handoff.transports import TRANSPORTS, transport_class
+from handoff.transports import carried, transport_class
 
 HEALTH = ("state", "last_success_at", "last_error_at", "last_error")
 HEALTH_ROWS = (("state", "last_success_at"), ("last_error_at", "last_error"))
@@ -74,8 +74,8 @@ class ChannelAdmin(DeskAdmin):
         return "\n".join(filter(None, said)) or "–"
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        carried = obj is None or obj.kind in TRANSPORTS
-        return carried and super().has_change_permission(request, obj)
+        known = obj is None or obj.kind in carried()
+        return known and super().has_change_permission(request, obj)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         return ("agent", "kind_name", *HEALTH) if obj else ("kind_name",)
@@ -84,7 +84,7 @@ class ChannelAdmin(DeskAdmin):
         self, request: HttpRequest, obj: Any | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
         kind = self._kind(request, obj)
-        if kind in TRANSPORTS:
+        if kind in carried():
             kwargs["form"] = channel_form(kind, stored_settings(obj))
         return super().get_form(request, obj, change, **kwargs)
 
@@ -153,7 +153,7 @@ class ChannelAdmin(DeskAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        if object_id is None and request.GET.get("kind") not in TRANSPORTS:
+        if object_id is None and request.GET.get("kind") not in carried():
             return self._choose_kind(request)
         return super().changeform_view(request, object_id, form_url, extra_context)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from handoff.contract.kinds import ChannelKind
 
-KIND_WORDS = {
+_KIND_WORDS: dict[str, str] = {
     ChannelKind.EMAIL: "email",
     ChannelKind.TELEGRAM: "Telegram",
     ChannelKind.SLACK: "Slack",
@@ -45,8 +45,13 @@ class ChannelName:
     label: str
     estimated_response: str
 
+    @property
+    def by(self) -> str:
+        """The kind in words; a deployment's own kind by its key."""
+        return _KIND_WORDS.get(self.kind, self.kind.replace("_", " "))
+
     def __str__(self) -> str:
-        words = KIND_WORDS[ChannelKind(self.kind)]
+        words = self.by
         if self.estimated_response:
             words += f", usually {self.estimated_response}"
         return f"{self.id}: {self.label} ({words})"
@@ -61,8 +66,7 @@ def handed_over(channel: ChannelName, *, detached: bool) -> str:
     )
     if usually and channel.kind == ChannelKind.OWNER_INBOX:
         usually = f", and they usually reply {channel.estimated_response}"
-    by = KIND_WORDS[ChannelKind(channel.kind)]
-    sentence = f"Handed to {channel.label} by {by}; {notified}{usually}."
+    sentence = f"Handed to {channel.label} by {channel.by}; {notified}{usually}."
     if detached:
         return f"{sentence} Ask handoff_status for the answer."
     return (

@@ -74,6 +74,13 @@ class Channel(models.Model):
     last_error_kind = models.CharField(max_length=40, blank=True, editable=False)
     last_error_detail = models.CharField(max_length=400, blank=True, editable=False)
     last_error_hint = models.CharField(max_length=400, blank=True, editable=False)
+    last_inbound_at = models.DateTimeField(null=True, editable=False)
+    """When the recipient was last heard in it."""
+    poll_cursor = models.CharField(max_length=255, blank=True, editable=False)
+    """Where the next look at its mailbox goes on."""
+    poll_at = models.DateTimeField(db_default=Now(), editable=False)
+    """When to look next; moved ahead by whoever looks, so that nobody else does."""
+    poll_hint = models.CharField(max_length=400, blank=True, editable=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:

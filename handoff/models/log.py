@@ -91,17 +91,34 @@ class Delivery(models.Model):
 
 
 class InboundEvent(models.Model):
-    """What a provider delivered to us; its key makes a second delivery a no-op."""
+    """What a provider delivered to us; its key makes a second delivery a no-op.
+
+    Kept before the provider is answered, applied after; due until `processed_at`.
+    """
 
     channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=255)
     body = models.TextField(blank=True)
+    """The event as JSON (`transports.inbound`); empty for a further key of the same event."""
+    session = models.ForeignKey(Session, on_delete=models.SET_NULL, null=True, related_name="+")
+    """The handoff that it was about, once known."""
     outcome = models.CharField(max_length=40, blank=True)
+    """What became of it, as a code."""
+    attempts = models.PositiveIntegerField(default=0)
+    next_attempt_at = models.DateTimeField(db_default=Now())
+    answer = models.TextField(blank=True)
+    """A sentence that the sender is owed; sent at most once."""
+    answered_at = models.DateTimeField(null=True)
     received_at = models.DateTimeField(db_default=Now(), db_index=True)
     processed_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint("channel", "key", name="inbound_event_once")]
+        indexes = [
+            models.Index(
+                "next_attempt_at", condition=Q(processed_at=None), name="inbound_event_due"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.key

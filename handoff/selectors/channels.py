@@ -13,7 +13,7 @@ from handoff.contract.answers import ChannelName
 from handoff.contract.kinds import ChannelKind
 from handoff.contract.payloads import ChannelView
 from handoff.models import Agent, Channel
-from handoff.transports import TRANSPORTS
+from handoff.transports import carried
 
 NO_OWNER: Final = (
     "Nobody looks after this agent, so its owner inbox reaches nobody and no agent may use it. "
@@ -66,7 +66,7 @@ def offers(agent: Agent) -> list[Offer]:
         .annotate(
             usable=ExpressionWrapper(
                 Q(enabled=True)
-                & Q(kind__in=list(TRANSPORTS))
+                & Q(kind__in=list(carried()))
                 & (
                     Q(healthy=True)
                     | Q(unhealthy_since__lte=Now() - dt.timedelta(minutes=limits.HALF_OPEN_MINUTES))

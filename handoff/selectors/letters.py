@@ -1,5 +1,6 @@
 """What a recipient is sent, built from rows into the plain values that transports take."""
 
+import datetime as dt
 from collections.abc import Sequence
 from typing import TypedDict
 
@@ -30,6 +31,8 @@ class _Envelope(TypedDict):
     return_url: str
     release_token: str
     earlier_ids: tuple[str, ...]
+    thread_key: str
+    heard_at: dt.datetime | None
     contact_back_email: str
     language: str
     timezone: str
@@ -44,6 +47,8 @@ def _envelope(session: Session, *, number: int, earlier_ids: tuple[str, ...]) ->
         "return_url": return_url(session),
         "release_token": session.release_token,
         "earlier_ids": earlier_ids,
+        "thread_key": thread_key(session),
+        "heard_at": session.channel.last_inbound_at,
         "contact_back_email": session.contact_back_email,
         "language": session.channel.language,
         "timezone": session.channel.timezone,
@@ -65,6 +70,12 @@ def sent_ids(session: Session) -> tuple[str, ...]:
         # lines that went as one message share its id
         *dict.fromkeys(lines.values_list("provider_message_id", flat=True)),
     )
+
+
+def thread_key(session: Session) -> str:
+    """The thread that the newest dispatch opened; "" when none did."""
+    opened = session.attempts.exclude(thread_key="").order_by("-number")
+    return opened.values_list("thread_key", flat=True).first() or ""
 
 
 def request(session: Session, *, number: int) -> Request:

@@ -3,17 +3,26 @@
 from importlib import import_module
 from typing import Any
 
+from django.conf import settings
+
 from handoff.contract.kinds import ChannelKind
 from handoff.transports.base import Transport
 
-TRANSPORTS: dict[ChannelKind, str] = {
+TRANSPORTS: dict[str, str] = {
     ChannelKind.EMAIL: "handoff.transports.email.Email",
     ChannelKind.OWNER_INBOX: "handoff.transports.owner_inbox.OwnerInbox",
 }
+"""The kinds that ship; `carried()` has those of the deployment, too."""
+
+
+def carried() -> dict[str, str]:
+    """Every kind that this desk carries: those that ship, then those of HANDOFF_TRANSPORTS."""
+    own: dict[str, str] = settings.TRANSPORTS
+    return {**TRANSPORTS, **own}
 
 
 def transport_class(kind: str) -> type[Transport[Any]]:
     """The class for a channel kind; KeyError for a kind that this desk does not carry."""
-    module, _, name = TRANSPORTS[ChannelKind(kind)].rpartition(".")
+    module, _, name = carried()[kind].rpartition(".")
     found: type[Transport[Any]] = getattr(import_module(module), name)
     return found

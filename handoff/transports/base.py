@@ -6,12 +6,14 @@ A transport gets plain values, writes nothing to the database and never sees a m
 import dataclasses
 import datetime as dt
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import pydantic
 
 from handoff.contract.fields import ReturnField
-from handoff.contract.kinds import Author, ChannelKind, Urgency
+from handoff.contract.kinds import Author, Urgency
+from handoff.transports.inbound import Hook, Polled, Said
 
 
 class TransportSettings(pydantic.BaseModel):
@@ -52,6 +54,10 @@ class Envelope:
     release_token: str
     earlier_ids: tuple[str, ...] = ()
     """Provider ids of what was sent before about this session, oldest first, for threading."""
+    thread_key: str = ""
+    """The thread that the newest dispatch opened, as its receipt named it."""
+    heard_at: dt.datetime | None = None
+    """When the recipient was last heard in this channel; some providers only let us answer."""
     contact_back_email: str = ""
     language: str = "en"
     timezone: str = "UTC"
@@ -89,7 +95,20 @@ class Closed(Envelope):
     reason: str
 
 
-Outgoing = Request | Line | Closed
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Notice:
+    """A sentence of ours to somebody who wrote to us, such as what became of `/release`."""
+
+    place: str
+    """`Said.place`."""
+    text: str
+    thread_key: str = ""
+    answers: str = ""
+    """`Said.message_id`."""
+    language: str = "en"
+
+
+Outgoing = Request | Line | Closed | Notice
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -99,6 +118,8 @@ class Receipt:
     provider_message_id: str = ""
     thread_key: str = ""
     raw_excerpt: str = ""
+    settings: Mapping[str, Any] | None = None
+    """Settings that the provider changed with its answer, such as a migrated chat id, by key."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -113,12 +134,17 @@ class TestReport:
 class Transport[S: TransportSettings](ABC):
     """Carries messages for one channel kind."""
 
-    kind: ClassVar[ChannelKind]
+    kind: ClassVar[str]
+    """Its key in the table of transports, such as `email`."""
     settings_model: ClassVar[type[TransportSettings]]
     in_database: ClassVar[bool] = False
     """True when the recipient is our own database; then a request is dispatched inside tx1."""
     collects_lines: ClassVar[bool] = False
     """True when every message disturbs its reader: waiting lines then go as one, seldom."""
+    resends_safely: ClassVar[bool] = False
+    """True when the provider drops a repeat of the same message number by itself, for a while."""
+    hook: ClassVar[type[Hook[Any]] | None] = None
+    """What verifies and reads the provider's webhook; None when it has none."""
 
     def __init__(self, settings: S) -> None:
         self.settings = settings
@@ -133,3 +159,22 @@ class Transport[S: TransportSettings](ABC):
     def test(self, *, deadline: float) -> TestReport:
         """Check the settings against the provider without sending anything to the recipient."""
         return TestReport(works=True, lines=("Nothing to connect to.",))
+
+    def accepts(self, said: Said, *, recipients: frozenset[str]) -> bool:
+        """Whether this was said by the recipient, in the place that the settings name.
+
+        `recipients` are the thread keys of what was sent through the channel before.
+        """
+        return False
+
+    @property
+    def polls(self) -> bool:
+        """Whether the settings ask for `poll`."""
+        return False
+
+    def poll(self, cursor: str, *, threads: tuple[str, ...], deadline: float) -> Polled:
+        """Ask for what is new since `cursor` ("" the first time) before `deadline`.
+
+        `threads` are the thread keys of the open handoffs. Raises TransportError.
+        """
+        return Polled(cursor=cursor)

@@ -21,6 +21,10 @@ from handoff.errors import TransportError
 from handoff.outbound.mail_url import MailFolder, MailServer, parse_mail_url
 from handoff.outbound.smtp import Letter, check, deliver
 from handoff.transports.base import (
+    Closed,
+    Envelope,
+    Line,
+    Notice,
     Outgoing,
     Receipt,
     Request,
@@ -62,6 +66,8 @@ class Email(Transport[EmailSettings]):
         `provider_message_id` is our own Message-ID. One try: whether to try again is for the
         caller, who knows the deadline of the whole call.
         """
+        if isinstance(message, Notice):
+            raise TransportError(Kind.BAD_FORMAT, "this desk answers no mail")
         via = self._server()
         sender = self._sender()
         message_id = f"<h.{message.session}.{message.number}@{_ascii_domain(sender)}>"
@@ -134,7 +140,7 @@ class Email(Transport[EmailSettings]):
                 hint="Set the channel's from_email, or DEFAULT_FROM_EMAIL, to one mail address.",
             ) from error
 
-    def _letter(self, message: Outgoing, sender: Address, message_id: str) -> Letter:
+    def _letter(self, message: Request | Line | Closed, sender: Address, message_id: str) -> Letter:
         body = compose(message, replies_are_read=self.settings.inbound is not Inbound.NONE)
         mail = EmailMultiAlternatives(
             body.subject,
@@ -154,7 +160,7 @@ class Email(Transport[EmailSettings]):
         )
 
 
-def _headers(message: Outgoing, message_id: str) -> dict[str, str]:
+def _headers(message: Request | Line | Closed, message_id: str) -> dict[str, str]:
     """Threading, and the two headers that keep auto-responders quiet (RFC 3834, Exchange)."""
     earlier = _ours(message.earlier_ids)
     headers = {
@@ -177,7 +183,7 @@ def _ours(ids: tuple[str, ...]) -> list[str]:
     return usable if len(usable) <= 21 else [usable[0], *usable[-20:]]
 
 
-def _reply_to(message: Outgoing) -> list[str]:
+def _reply_to(message: Envelope) -> list[str]:
     try:
         validate_email(message.contact_back_email)
     except ValidationError:

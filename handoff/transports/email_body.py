@@ -1,29 +1,20 @@
 """What a mail says: subject, text and HTML, in the channel's language and time zone."""
 
 import dataclasses
-import datetime as dt
-import re
-import zoneinfo
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, assert_never
 
-from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils import timezone, translation
-from django.utils.formats import date_format
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 
 from handoff.contract.kinds import Urgency
-from handoff.transports.base import Closed, Envelope, Line, Outgoing, Request
+from handoff.transports.base import Closed, Envelope, Line, Request
 from handoff.transports.email_clip import TEXT_BYTES, header_words, one_row, parts_of, quoted, shown
+from handoff.transports.recipient_place import GAPS, how_long, place, when
 
 SUBJECT_MAX = 150
 REPLY_MARKER = "-- reply above this line --"
 """Never translated: it is what cuts the quoted mail off a reply."""
-
-GAPS = re.compile(r"\n{3,}")
-"""What absent parts leave behind in a text template; quoted text has no empty line."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -35,13 +26,15 @@ class Body:
     """Content of the attachment; empty for none."""
 
 
-def compose(message: Outgoing, *, replies_are_read: bool, cap: int = TEXT_BYTES) -> Body:
+def compose(
+    message: Request | Line | Closed, *, replies_are_read: bool, cap: int = TEXT_BYTES
+) -> Body:
     """The body of one mail.
 
     `replies_are_read` says whether this desk reads a reply to it; without that nothing is
     promised and the form is named as the way. `cap` bounds all text, in UTF-8 bytes.
     """
-    with _place(message):
+    with place(message.language, message.timezone):
         values, transcript = _values(message), ""
         if isinstance(message, Request):
             parts = parts_of(message, cap=cap)
@@ -75,7 +68,7 @@ def subject_of(message: Envelope) -> str:
     return subject if len(subject) <= SUBJECT_MAX else subject[: SUBJECT_MAX - 1] + "…"
 
 
-def _values(message: Outgoing) -> dict[str, Any]:
+def _values(message: Request | Line | Closed) -> dict[str, Any]:
     values: dict[str, Any] = {
         "agent_name": one_row(message.agent_name),
         "channel_label": one_row(message.channel_label),
@@ -92,8 +85,8 @@ def _values(message: Outgoing) -> dict[str, Any]:
             "urgency": _urgency_words(message.urgency),
             "is_urgent": message.urgency is Urgency.HIGH,
             "idle_minutes": message.idle_minutes,
-            "return_until": _when(message.return_until, message.timezone),
-            "lives": _how_long(message.return_until - timezone.now()),
+            "return_until": when(message.return_until, message.timezone),
+            "lives": how_long(message.return_until - timezone.now()),
             "transcript_count": len(message.transcript),
         }
     if isinstance(message, Line):
@@ -103,7 +96,7 @@ def _values(message: Outgoing) -> dict[str, Any]:
                 {
                     "text": shown(line.text),
                     "quoted": quoted(shown(line.text)),
-                    "at": _when(line.at, message.timezone),
+                    "at": when(line.at, message.timezone),
                 }
                 for line in message.lines
             ],
@@ -117,7 +110,7 @@ def _name(given: str) -> dict[str, str]:
     return {"subscriber_name": name, "quoted_name": quoted(name)}
 
 
-def _template(message: Outgoing) -> str:
+def _template(message: Request | Line | Closed) -> str:
     match message:
         case Request():
             return "request"
@@ -135,32 +128,3 @@ def _urgency_words(urgency: Urgency) -> str:
         Urgency.NORMAL: gettext("normal"),
         Urgency.HIGH: gettext("high"),
     }[urgency]
-
-
-def _how_long(span: dt.timedelta) -> str:
-    """A span in whole days from two days on, else in whole hours, at least one."""
-    hours = max(1, round(span.total_seconds() / 3600))
-    if hours < 48:
-        return ngettext("%(n)d hour", "%(n)d hours", hours) % {"n": hours}
-    days = round(hours / 24)
-    return ngettext("%(n)d day", "%(n)d days", days) % {"n": days}
-
-
-def _when(at: dt.datetime, zone_name: str) -> str:
-    local = timezone.localtime(at)
-    zone = zone_name if str(timezone.get_current_timezone()) == zone_name else "UTC"
-    return f"{date_format(local, 'l')}, {date_format(local, 'DATE_FORMAT')}, {local:%H:%M} ({zone})"
-
-
-@contextmanager
-def _place(message: Envelope) -> Iterator[None]:
-    """The recipient's language and time zone; what is not known falls back, a mail still goes."""
-    known = {code for code, _ in settings.LANGUAGES}
-    code = message.language.lower()
-    language = next((c for c in (code, code.split("-")[0]) if c in known), settings.LANGUAGE_CODE)
-    try:
-        zone: dt.tzinfo = zoneinfo.ZoneInfo(message.timezone)
-    except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
-        zone = dt.UTC
-    with translation.override(language), timezone.override(zone):
-        yield

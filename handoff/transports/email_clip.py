@@ -16,6 +16,8 @@ TEXT_BYTES = 100_000
 """Cap of all text in one mail, transcript included, in UTF-8 bytes."""
 OUR_WORDS_BYTES = 6_000
 """Kept free of that for our own sentences, the link and the release line, in any language."""
+UNCLIPPED = 10_000_000
+"""A cap that no request reaches: for whoever cuts by another measure."""
 CLIP_ORDER = ("transcript", "extra_context", "fields", "summary", "expected_action")
 QUOTE = "| "
 
@@ -89,7 +91,7 @@ def _clip(text: str, room: int) -> str:
     """The beginning that fits, closed by the mark; the mark alone when nothing does."""
     if not text:
         return text
-    mark = _mark()
+    mark = cut_mark()
     fits = max(0, room - _weight(mark) - 1)
     low, high = 0, len(text)
     while low < high:
@@ -105,7 +107,7 @@ def _newest(text: str, room: int) -> str:
     """
     if not text:
         return text
-    first = pg("below this line stands only a part", "Earlier messages:") + f" {_mark()}"
+    first = pg("below this line stands only a part", "Earlier messages:") + f" {cut_mark()}"
     room -= _weight(first) + 1
     kept: list[str] = []
     for line in reversed(text.split("\n")):
@@ -116,7 +118,7 @@ def _newest(text: str, room: int) -> str:
     return "\n".join([first, *reversed(kept)])
 
 
-def _mark() -> str:
+def cut_mark() -> str:
     return pg("end of a shortened text", "… (in the form)")
 
 

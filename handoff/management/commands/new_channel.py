@@ -12,14 +12,14 @@ from handoff.contract.jsontext import JSONProblem, loads
 from handoff.management.shell import command
 from handoff.models import Channel
 from handoff.selectors.channels import NO_OWNER, deserted
-from handoff.transports import TRANSPORTS
+from handoff.transports import carried
 
 
 class Command(BaseCommand):
     help = "Make a channel of an agent. All problems of its configuration are said at once."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        kinds = ", ".join(sorted(TRANSPORTS))
+        kinds = ", ".join(sorted(carried()))
         parser.add_argument("--agent", required=True, metavar="NAME")
         parser.add_argument("--kind", required=True, help=f"one of {kinds}")
         parser.add_argument("--label", required=True, help="such as “Sales support”")
