@@ -1,6 +1,7 @@
 """Signs and reads the ids in return links and socket tickets. Pure: actions insert the rows."""
 
 import hashlib
+import uuid
 from typing import Final
 
 from django.conf import settings
@@ -46,3 +47,9 @@ def read_ticket_token(token: str) -> str | None:
 def digest(text: str) -> str:
     """SHA-256 in hex: what is kept of a secret."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def hook_url(kind: str, channel_uuid: uuid.UUID) -> str:
+    """Where a provider posts what happens in a channel; "" without a public address."""
+    base = settings.PUBLIC_BASE_URL
+    return f"{base}/hooks/{kind}/{channel_uuid}/" if base else ""

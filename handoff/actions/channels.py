@@ -1,6 +1,8 @@
 """Makes, changes and tests channels, and keeps what is known of their health."""
 
+import secrets
 import time
+from collections.abc import Mapping
 from typing import Any, Final
 
 import pydantic
@@ -9,6 +11,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 import audit.trail
+from handoff import links
 from handoff.actions.channel_options import OPTIONS, checked_options
 from handoff.actions.writing import writing
 from handoff.contract.kinds import TransportErrorKind
@@ -59,6 +62,7 @@ def checked_settings(kind: str, settings: dict[str, Any]) -> TransportSettings:
 def _keep(channel: Channel, config: dict[str, Any], *, action: str, actor: str) -> Channel:
     problems: list[ValidationError] = []
     settings = {key: value for key, value in config.items() if key not in OPTIONS}
+    settings |= _made(channel.kind, settings)
     try:
         options = checked_options({key: config[key] for key in OPTIONS if key in config})
     except ValidationError as error:
@@ -89,6 +93,37 @@ def _keep(channel: Channel, config: dict[str, Any], *, action: str, actor: str) 
             details={"kind": channel.kind, "keys": sorted(config)},
         )
     return channel
+
+
+def _made(kind: str, given: Mapping[str, Any]) -> dict[str, str]:
+    """A secret for each key of the kind that we make and nobody gave."""
+    if kind not in carried():
+        return {}
+    wanted = transport_class(kind).settings_model.made_keys
+    return {key: secrets.token_urlsafe(32) for key in sorted(wanted) if not given.get(key)}
+
+
+def keep_changed(channel: Channel, changed: Mapping[str, Any] | None) -> None:
+    """Keep settings that a provider changed with its answer; what it can't read stays as it is.
+
+    Inside `writing()`.
+    """
+    if not changed:
+        return
+    row = Channel.objects.select_for_update(no_key=True).get(pk=channel.pk)
+    try:
+        was = row.opened_settings()
+        typed = checked_settings(row.kind, {**was, **changed})
+    except (Unreadable, ValidationError):
+        return
+    row.keep_settings(typed.model_dump(mode="json", exclude_none=True))
+    row.save(update_fields=["sealed_settings"])
+    audit.trail.record(
+        "channel.migrated",
+        agent=row.agent.name,
+        channel=row.pk,
+        details={"kind": row.kind, "keys": sorted(changed)},
+    )
 
 
 def _messages(error: ValidationError) -> list[str]:
@@ -129,6 +164,36 @@ def run_test(channel: Channel, *, actor: str) -> TestReport:
             note_success(channel)
         _tested(channel, works=report.works, actor=actor)
     return report
+
+
+def run_set_up(channel: Channel, key: str, *, actor: str) -> TestReport:
+    """Do one of the kind's `set_ups` at the provider; raises KeyError for one that it has not."""
+    try:
+        transport = open_transport(channel)
+        report = transport.set_up(
+            key,
+            hook_url=links.hook_url(channel.kind, channel.uuid),
+            deadline=time.monotonic() + TEST_SECONDS,
+        )
+    except TransportError as error:
+        report = TestReport(works=False, lines=(error.hint or error.operator_detail,))
+        with writing():
+            note_failure(channel, error)
+            _set_up(channel, key, works=False, actor=actor)
+        return report
+    with writing():
+        _set_up(channel, key, works=report.works, actor=actor)
+    return report
+
+
+def _set_up(channel: Channel, key: str, *, works: bool, actor: str) -> None:
+    audit.trail.record(
+        "channel.changed",
+        actor=actor,
+        agent=channel.agent.name,
+        channel=channel.pk,
+        details={"kind": channel.kind, "set_up": key, "works": works},
+    )
 
 
 def _tested(channel: Channel, *, works: bool, actor: str) -> None:

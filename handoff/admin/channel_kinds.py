@@ -32,12 +32,14 @@ WORDS: Final = {
 
 
 def name_of(kind: str) -> str:
-    """The kind as people call it; the bare code for a kind that this desk does not know."""
-    return (
-        str(WORDS[ChannelKind(kind)].name) if kind in set(ChannelKind) else kind.replace("_", " ")
-    )
+    """The kind as people call it; a deployment's own kind, or one no longer carried, by its key."""
+    return str(WORDS[ChannelKind(kind)].name) if kind in set(ChannelKind) else kind
 
 
 def offered() -> list[tuple[str, KindWords]]:
-    """The kinds that this desk carries, in the order of the page."""
-    return [(kind, words) for kind, words in WORDS.items() if kind in carried()]
+    """The kinds that this desk carries, in the order of the page; those of its own last."""
+    own = [kind for kind in carried() if kind not in set(ChannelKind)]
+    return [
+        *((kind, words) for kind, words in WORDS.items() if kind in carried()),
+        *((kind, KindWords(kind, _("A kind of this deployment’s own."))) for kind in own),
+    ]

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import BooleanField, ExpressionWrapper, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
@@ -14,11 +14,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
-from handoff.actions.channels import change_channel, create_channel, run_test
+from handoff.actions.channels import change_channel, create_channel, run_set_up, run_test
 from handoff.admin import channel_kinds
 from handoff.admin.channel_form import channel_form
+from handoff.admin.channel_provider import AtProvider, at_provider, once
 from handoff.admin.desk import DeskAdmin, actor_of, page, seen
-from handoff.admin.setting_fields import setting_fields, stored_settings
+from handoff.admin.setting_fields import made_anew, setting_fields, stored_settings
 from handoff.contract.kinds import ChannelKind
 from handoff.contract.text import visible
 from handoff.models import Channel
@@ -143,7 +144,32 @@ class ChannelAdmin(DeskAdmin):
         )
         if deserted(Channel.objects.filter(pk=obj.pk)).exists():
             self.message_user(request, NO_OWNER, messages.WARNING)
-        return HttpResponseRedirect(reverse("admin:handoff_channel_change", args=[obj.pk]))
+        made = once(obj, tuple(sorted(transport_class(obj.kind).settings_model.made_keys)))
+        return self._show_once(request, obj, made) or HttpResponseRedirect(
+            reverse("admin:handoff_channel_change", args=[obj.pk])
+        )
+
+    def response_change(self, request: HttpRequest, obj: Channel) -> HttpResponse:
+        model = transport_class(obj.kind).settings_model
+        made = once(obj, made_anew(model, request.POST))
+        return self._show_once(request, obj, made) or super().response_change(request, obj)
+
+    def _show_once(
+        self, request: HttpRequest, channel: Channel, made: list[tuple[str, str]]
+    ) -> HttpResponse | None:
+        """The answer to the POST is the only place where a secret that we made stands."""
+        if not made:
+            return None
+        channel = Channel.objects.get(pk=channel.pk)  # the form's own object was never saved
+        return page(
+            request,
+            self,
+            "admin/handoff/channel/made.html",
+            title=_("Secrets of %(channel)s") % {"channel": visible(channel.label)},
+            channel=channel,
+            made=made,
+            provider=at_provider(channel),
+        )
 
     @method_decorator(sensitive_post_parameters())
     def changeform_view(
@@ -181,6 +207,7 @@ class ChannelAdmin(DeskAdmin):
         context |= {
             "may_test": bool(obj) and self.has_change_permission(request, obj),
             "unreadable": stored_settings(obj).unreadable,
+            "provider": at_provider(obj) if obj and obj.kind in carried() else AtProvider(),
             "show_save_and_add_another": False,
         }
         return super().render_change_form(request, context, add, change, form_url, obj)
@@ -189,6 +216,11 @@ class ChannelAdmin(DeskAdmin):
         test = self.admin_site.admin_view(self.test)
         return [
             path("<int:channel_pk>/test/", test, name="handoff_channel_test"),
+            path(
+                "<int:channel_pk>/set-up/<slug:key>/",
+                self.admin_site.admin_view(self.set_up),
+                name="handoff_channel_set_up",
+            ),
             *super().get_urls(),
         ]
 
@@ -207,4 +239,23 @@ class ChannelAdmin(DeskAdmin):
             title=_("Test of %(channel)s") % {"channel": visible(channel.label)},
             channel=channel,
             report=report,
+        )
+
+    def set_up(self, request: HttpRequest, channel_pk: int, key: str) -> HttpResponse:
+        """POST: does one thing at the provider, outside any transaction, and shows what it said."""
+        channel = get_object_or_404(Channel.objects.select_related("agent"), pk=channel_pk)
+        if not self.has_change_permission(request, channel):
+            raise PermissionDenied
+        if request.method != "POST":
+            return HttpResponseRedirect(reverse("admin:handoff_channel_change", args=[channel_pk]))
+        wanted = {item.key: item for item in transport_class(channel.kind).set_ups}
+        if key not in wanted:
+            raise Http404
+        return page(
+            request,
+            self,
+            "admin/handoff/channel/set_up.html",
+            title=wanted[key].label,
+            channel=channel,
+            report=run_set_up(channel, key, actor=actor_of(request)),
         )

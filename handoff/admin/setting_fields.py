@@ -42,14 +42,22 @@ def setting_fields(model: type[TransportSettings], stored: Stored) -> dict[str, 
     """The fields of a form that edits such settings, by form name, in the model's order.
 
     A secret that is stored gets no initial value and may stay empty; one that may also be absent
-    gets a box that removes it.
+    gets a box that removes it. One that we make gets a box alone, for a new one.
     """
     fields: dict[str, forms.Field] = {}
     for key, info in model.model_fields.items():
         if key in model.dormant_keys:
             continue
         value = stored.values.get(key)
-        if key in model.secret_keys:
+        if key in model.made_keys:
+            if value or stored.unreadable:
+                fields[REMOVE + key] = forms.BooleanField(
+                    required=False,
+                    label=_("Make a new %(name)s") % {"name": label_of(key)},
+                    help_text=escape(info.description or ""),
+                    initial=stored.unreadable,
+                )
+        elif key in model.secret_keys:
             fields[SETTING + key] = _secret(key, info, kept=bool(value))
             if value and not info.is_required():
                 fields[REMOVE + key] = forms.BooleanField(
@@ -68,9 +76,8 @@ def entered_settings(
     settings: dict[str, Any] = {}
     for key in model.model_fields:
         value = cleaned.get(SETTING + key)
-        stays = key in model.dormant_keys or (
-            key in model.secret_keys and not cleaned.get(REMOVE + key)
-        )
+        secret = key in model.secret_keys or key in model.made_keys
+        stays = key in model.dormant_keys or (secret and not cleaned.get(REMOVE + key))
         if value not in (None, "", []):
             settings[key] = value
         elif stays and key in stored.values:
@@ -149,3 +156,8 @@ def _plain(annotation: Any) -> Any:
 
 def _default(info: FieldInfo) -> Any:
     return None if info.is_required() else info.get_default(call_default_factory=False)
+
+
+def made_anew(model: type[TransportSettings], posted: Mapping[str, Any]) -> tuple[str, ...]:
+    """The keys for which a form that was sent asked us to make a new secret."""
+    return tuple(key for key in sorted(model.made_keys) if posted.get(REMOVE + key))

@@ -28,6 +28,8 @@ class TransportSettings(pydantic.BaseModel):
 
     secret_keys: ClassVar[frozenset[str]] = frozenset()
     """Keys that are write-only in the admin and never leave the desk."""
+    made_keys: ClassVar[frozenset[str]] = frozenset()
+    """Secrets that we make when they are absent, and show once. Write-only as the others."""
     dormant_keys: ClassVar[frozenset[str]] = frozenset()
     """Keys that do nothing in this version of the desk: the admin keeps them and shows no field."""
 
@@ -131,6 +133,17 @@ class TestReport:
     lines: tuple[str, ...]
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SetUp:
+    """One thing to do at the provider before a channel works, as a button of the admin."""
+
+    key: str
+    """Letters and `_`: part of an address."""
+    label: str
+    """What the button says, such as `Register commands`."""
+    explanation: str = ""
+
+
 class Transport[S: TransportSettings](ABC):
     """Carries messages for one channel kind."""
 
@@ -145,6 +158,8 @@ class Transport[S: TransportSettings](ABC):
     """True when the provider drops a repeat of the same message number by itself, for a while."""
     hook: ClassVar[type[Hook[Any]] | None] = None
     """What verifies and reads the provider's webhook; None when it has none."""
+    set_ups: ClassVar[tuple[SetUp, ...]] = ()
+    """What `set_up` can do."""
 
     def __init__(self, settings: S) -> None:
         self.settings = settings
@@ -159,6 +174,18 @@ class Transport[S: TransportSettings](ABC):
     def test(self, *, deadline: float) -> TestReport:
         """Check the settings against the provider without sending anything to the recipient."""
         return TestReport(works=True, lines=("Nothing to connect to.",))
+
+    def set_up(self, key: str, *, hook_url: str, deadline: float) -> TestReport:
+        """Do one of `set_ups` at the provider; `hook_url` is where it shall post, "" for nowhere.
+
+        Raises TransportError.
+        """
+        raise KeyError(key)
+
+    @classmethod
+    def manifest(cls, *, hook_url: str, label: str) -> str:
+        """What to paste at the provider to set up an app for such a channel; "" for nothing."""
+        return ""
 
     def accepts(self, said: Said, *, recipients: frozenset[str]) -> bool:
         """Whether this was said by the recipient, in the place that the settings name.
