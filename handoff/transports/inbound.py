@@ -95,8 +95,20 @@ class Moved(_Inbound):
     """What the stored provider ids of the place began with, and begin with from now on."""
 
 
-InboundEvent = Annotated[Said | Status | Moved, pydantic.Field(discriminator="type")]
-READER: Final = pydantic.TypeAdapter[Said | Status | Moved](InboundEvent)
+class Dropped(_Inbound):
+    """Something came that no person said, or that cannot be read, such as an out-of-office note.
+
+    It is kept once and named on the trail; nobody is answered and nothing is passed on.
+    """
+
+    type: Literal["dropped"] = "dropped"
+    reason: str
+    """Why, as a code for the trail."""
+
+
+type Came = Said | Status | Moved | Dropped
+InboundEvent = Annotated[Said | Status | Moved | Dropped, pydantic.Field(discriminator="type")]
+READER: Final = pydantic.TypeAdapter[Said | Status | Moved | Dropped](InboundEvent)
 """Opens a stored event: `READER.validate_json(row.body)`."""
 
 
@@ -126,7 +138,7 @@ class Received:
     """What a hook made of one call."""
 
     answer: HookAnswer
-    events: tuple[Said | Status | Moved, ...] = ()
+    events: tuple[Came, ...] = ()
     refused: str = ""
     """Why it was not believed or could not be read, as a code for the trail; "" otherwise."""
     at_once: bool = False
@@ -164,7 +176,7 @@ class Hook[S: pydantic.BaseModel](ABC):
 class Polled:
     """What one look at a mailbox or a provider's queue brought."""
 
-    events: tuple[Said | Status | Moved, ...] = ()
+    events: tuple[Came, ...] = ()
     cursor: str = ""
     """Where to go on, kept with the channel once the events are."""
     hint: str = ""
