@@ -23,7 +23,7 @@ class Event(models.Model):
     )
     conversation_number = models.PositiveBigIntegerField(null=True)
     type = models.CharField(max_length=32, choices=[(t, t) for t in EventType])
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, null=True, related_name="+")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, null=True, related_name="events")
     message = models.ForeignKey(Message, on_delete=models.CASCADE, null=True, related_name="+")
     at = models.DateTimeField(db_default=Now())
 
@@ -117,6 +117,11 @@ class InboundEvent(models.Model):
         indexes = [
             models.Index(
                 "next_attempt_at", condition=Q(processed_at=None), name="inbound_event_due"
+            ),
+            models.Index(
+                "processed_at",
+                condition=Q(answered_at=None) & ~Q(answer=""),
+                name="inbound_event_owes",
             ),
         ]
 
