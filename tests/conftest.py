@@ -8,9 +8,11 @@ import django
 import pytest
 from django.conf import settings
 from hypothesis import settings as hypothesis_settings
+from pytest_django import Settings
 
 from handoff.actions import folding, lots
 from tests import environment, programs
+from tests.fakes.providers import BASES, Providers
 
 pytest_plugins = ["tests.databases", "tests.reliability.figures"]
 
@@ -92,6 +94,19 @@ def pytest_unconfigure() -> None:
 def _nothing_counted_in_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
     folding.take_over(unfinished=True)
     monkeypatch.setattr(lots, "_lots", {})
+
+
+@pytest.fixture
+def providers(settings: Settings) -> Iterator[Providers]:
+    """The chat providers on loopback, with the settings pointing at them.
+
+    The test fails when something was asked that no provider has.
+    """
+    with Providers() as running:
+        for provider in running.fakes:
+            setattr(settings, BASES[provider], running.base(provider))
+        yield running
+    assert running.problems == []
 
 
 @pytest.fixture(scope="session")

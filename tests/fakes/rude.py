@@ -5,6 +5,7 @@ with RudeServer(Rude.SILENT) as server:
 """
 
 import itertools
+import os
 import re
 import select
 import socket
@@ -35,6 +36,7 @@ class Rude(StrEnum):
     HUGE = "an answer that never ends"
 
 
+START: Final = b"HTTP/1.1 200 OK\r\nX-Filler: "
 PAGE: Final = b"<html><head><title>502</title></head><body>cloud-proxy-7.internal</body></html>"
 ANSWERS: Final = {
     Rude.BAD_GATEWAY: (
@@ -46,12 +48,76 @@ ANSWERS: Final = {
 }
 
 
+def misbehave(
+    connection: socket.socket,
+    mode: Rude,
+    *,
+    stop: threading.Event,
+    leads_to: str = "http://127.0.0.1:9/",
+    start: bytes = START,
+) -> None:
+    """Answer in such a way, at most until `stop` is set.
+
+    `leads_to` is where a redirect points, `start` what an answer that does not end begins with.
+    """
+    connection.settimeout(0.1)
+    match mode:
+        case Rude.SILENT | Rude.REFUSE:
+            _listen(connection, stop)
+        case Rude.HALF_CLOSE:
+            connection.shutdown(socket.SHUT_WR)
+            _listen(connection, stop)
+        case Rude.TRICKLE:
+            for byte in itertools.chain(start, itertools.repeat(ord("x"))):
+                connection.sendall(bytes([byte]))
+                if stop.wait(TRICKLE_SECONDS):
+                    return
+        case Rude.HUGE:
+            connection.settimeout(5)
+            connection.sendall(start + b"x\r\n\r\n")
+            while not stop.is_set():
+                connection.sendall(b"250-" + b"x" * 996 + b"\r\n")
+        case Rude.RESET_BEFORE:
+            _reset(connection)
+        case Rude.RESET_AMID:
+            connection.sendall(start)
+            stop.wait(0.1)
+            _reset(connection)
+        case Rude.REDIRECT:
+            connection.sendall(
+                f"HTTP/1.1 307 Temporary Redirect\r\nLocation: {leads_to}\r\n"
+                "Content-Length: 0\r\n\r\n".encode()
+            )
+            _listen(connection, stop)
+        case _:
+            connection.sendall(ANSWERS[mode])
+            _listen(connection, stop)
+
+
+def _pieces(connection: socket.socket, stop: threading.Event) -> Iterator[bytes]:
+    while not stop.is_set():
+        try:
+            piece = connection.recv(65536)
+        except TimeoutError:
+            continue
+        if not piece:
+            return
+        yield piece
+
+
+def _listen(connection: socket.socket, stop: threading.Event) -> None:
+    """Take what still comes, until the other side leaves or the test ends."""
+    with suppress(OSError):
+        for _ in _pieces(connection, stop):
+            pass
+
+
 class RudeServer:
     """Listens on 127.0.0.1 while its `with` block runs, a thread for each connection.
 
     It reads one HTTP request before it misbehaves. With `at_once` it does so on connecting, and
     with `upstream`, a port, it is a proxy that first passes everything on until the client has
-    said `until`. `leads_to` is where the redirect points.
+    said `until`. See `misbehave` for the rest.
     """
 
     def __init__(
@@ -62,8 +128,7 @@ class RudeServer:
         upstream: int | None = None,
         until: bytes = b"\r\n.\r\n",
         leads_to: str = "http://127.0.0.1:9/",
-        trickled: bytes = b"HTTP/1.1 200 OK\r\nX-Filler: ",
-        endless: bytes = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n",
+        start: bytes = START,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self.mode = mode
@@ -71,8 +136,7 @@ class RudeServer:
         self.upstream = upstream
         self.until = until
         self.leads_to = leads_to
-        self.trickled = trickled
-        self.endless = endless
+        self.start = start
         self.tls = tls
         self.connections = 0
         self.received: list[bytes] = []
@@ -125,58 +189,16 @@ class RudeServer:
             if self.upstream is not None:
                 self._pass_on(connection, self.upstream)
             elif not self.at_once:
-                self.received.append(read_request(self._pieces(connection)))
+                self.received.append(read_request(_pieces(connection, self._stop)))
             if not self._stop.is_set():
-                self._misbehave(connection)
-        connection.close()
-
-    def _misbehave(self, connection: socket.socket) -> None:
-        match self.mode:
-            case Rude.SILENT:
-                self._listen(connection)
-            case Rude.HALF_CLOSE:
-                connection.shutdown(socket.SHUT_WR)
-                self._listen(connection)
-            case Rude.TRICKLE:
-                for byte in itertools.chain(self.trickled, itertools.repeat(ord("x"))):
-                    connection.sendall(bytes([byte]))
-                    if self._stop.wait(TRICKLE_SECONDS):
-                        return
-            case Rude.HUGE:
-                connection.settimeout(5)
-                connection.sendall(self.endless)
-                while not self._stop.is_set():
-                    connection.sendall(b"250-" + b"x" * 996 + b"\r\n")
-            case Rude.RESET_BEFORE:
-                _reset(connection)
-            case Rude.RESET_AMID:
-                connection.sendall(self.trickled)
-                self._stop.wait(0.1)
-                _reset(connection)
-            case Rude.REDIRECT:
-                connection.sendall(
-                    f"HTTP/1.1 307 Temporary Redirect\r\nLocation: {self.leads_to}\r\n"
-                    "Content-Length: 0\r\n\r\n".encode()
+                misbehave(
+                    connection,
+                    self.mode,
+                    stop=self._stop,
+                    leads_to=self.leads_to,
+                    start=self.start,
                 )
-                self._listen(connection)
-            case _:
-                connection.sendall(ANSWERS[self.mode])
-                self._listen(connection)
-
-    def _pieces(self, connection: socket.socket) -> Iterator[bytes]:
-        while not self._stop.is_set():
-            try:
-                piece = connection.recv(65536)
-            except TimeoutError:
-                continue
-            if not piece:
-                return
-            yield piece
-
-    def _listen(self, connection: socket.socket) -> None:
-        """Take what still comes, until the other side leaves or the test ends."""
-        for _ in self._pieces(connection):
-            pass
+        connection.close()
 
     def _pass_on(self, connection: socket.socket, port: int) -> None:
         """Between client and upstream, until the client has said `until`, that included."""
@@ -213,4 +235,4 @@ def read_request(pieces: Iterable[bytes]) -> bytes:
 
 def _reset(connection: socket.socket) -> None:
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    connection.close()
+    os.close(connection.detach())  # others may have a file of it open, and it has to go now
