@@ -56,9 +56,6 @@ class Said(_Inbound):
     """Without any of these it may mean the one open handoff of its place."""
     recent_one: bool = False
     """… or the most recent one. With two open ones the person is asked which."""
-    releases: bool = False
-    """A command that ends the handoff whose thread it stands in, and no other: it needs no token,
-    and `text` is its note."""
     attachments: int = 0
     """How many files came with it; they are not carried, and the person is told."""
     raw: str = ""
