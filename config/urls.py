@@ -8,6 +8,7 @@ urlpatterns = [
     path("r/", include("returnforms.urls")),
     path("", include("handoff.chat.urls")),
     path("api/", include("handoff.api.urls")),
+    path("hooks/", include("handoff.hooks.urls")),
     path("inbox/", include("handoff.inbox.urls")),
     path(f"{settings.ADMIN_PATH}/", admin.site.urls),
 ]

@@ -14,7 +14,7 @@ from handoff.actions import folding, lots
 from tests import environment, programs
 from tests.fakes.providers import BASES, Providers
 
-pytest_plugins = ["tests.databases", "tests.reliability.figures"]
+pytest_plugins = ["tests.databases", "tests.fakes.toy_desk", "tests.reliability.figures"]
 
 _SERVICES = ExitStack()
 

@@ -17,6 +17,8 @@ from django.db import Error as DatabaseError
 from django.db import connections
 
 from handoff import push
+from handoff.actions import notices
+from handoff.actions.notices import Owed
 from handoff.actions.outbox import Batch, claim
 from handoff.actions.relay import deliver
 
@@ -40,11 +42,11 @@ class _Couriers:
         Leases rows, and waits for nobody. A courier that is through looks for more by itself.
         """
         started = 0
-        while (batch := self._next()) is not None:
+        while (work := self._next()) is not None:
             try:
-                self._start(self._deliver, batch)
+                self._start(self._deliver, work)
             except RuntimeError:  # no thread is to be had
-                self._give_back(batch)
+                self._give_back(work)
                 raise
             started += 1
         return started
@@ -63,21 +65,23 @@ class _Couriers:
             running[0].join(left)
         return True
 
-    def _next(self) -> Batch | None:
-        """A batch that is ours, its place taken; None when nothing may begin now."""
+    def _next(self) -> Batch | Owed | None:
+        """What is ours to send, its place taken; None when nothing may begin now."""
         with self._lock:
             if push.stopping or self._sending.total() >= settings.RELAY_PLACES:
                 return None
-            batch = claim(sending=self._sending, places=PLACES_OF_A_CHANNEL)
-            if batch is not None:
-                self._sending[batch.channel] += 1
-            return batch
+            work = claim(sending=self._sending, places=PLACES_OF_A_CHANNEL) or notices.claim(
+                busy=self._sending
+            )
+            if work is not None:
+                self._sending[work.channel] += 1
+            return work
 
-    def _give_back(self, batch: Batch) -> None:
+    def _give_back(self, work: Batch | Owed) -> None:
         with self._lock:
-            self._sending[batch.channel] -= 1
-            if not self._sending[batch.channel]:
-                del self._sending[batch.channel]
+            self._sending[work.channel] -= 1
+            if not self._sending[work.channel]:
+                del self._sending[work.channel]
 
     def _under_way(self) -> list[threading.Thread]:
         with self._lock:
@@ -99,14 +103,17 @@ class _Couriers:
             thread.start()
             self._running.add(thread)
 
-    def _deliver(self, first: Batch) -> None:
-        batch: Batch | None = first
-        while batch is not None:
+    def _deliver(self, first: Batch | Owed) -> None:
+        work: Batch | Owed | None = first
+        while work is not None:
             try:
-                deliver(batch)
+                if isinstance(work, Batch):
+                    deliver(work)
+                else:
+                    notices.send(work)
             finally:
-                self._give_back(batch)
-            batch = self._next()
+                self._give_back(work)
+            work = self._next()
 
     def _alone(self, work: Callable[[], object]) -> None:
         with self._one_errand:

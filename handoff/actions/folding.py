@@ -7,16 +7,22 @@ import time
 from typing import Final
 
 ROWS_A_MINUTE: Final = 60
-"""Refusals of one token, or of all who have none, that this process lists one by one."""
+"""Refusals of one token, of one webhook, or of all who have neither, that this process lists one by
+one."""
 MINUTE: Final = 60.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Who:
-    """Whose refusals: an agent whose secret verified, or nobody that is known."""
+    """Whose refusals: an agent whose secret verified, a channel's webhook, or nobody that is known.
+
+    What comes from providers is counted by what it is, in `action`: "" for the calls of agents.
+    """
 
     agent: str = ""
     token: str = ""
+    channel: int | None = None
+    action: str = ""
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -31,7 +37,7 @@ class Fold:
 
 
 _folds: dict[Who, Fold] = {}
-"""One for each caller of the last minute: at most the tokens that exist, and one."""
+"""One for each caller of the last minute: at most the tokens and channels that exist, and two."""
 _lock: Final = threading.Lock()
 
 

@@ -9,6 +9,7 @@ from handoff.actions import folding
 from handoff.actions.folding import Fold, Who
 from handoff.actions.writing import writing
 from handoff.errors import HandoffError, NotAuthorised, NotYours, TooFast
+from handoff.models import Channel
 from handoff.selectors.tokens import Caller
 
 
@@ -28,6 +29,18 @@ def note_refusal(error: HandoffError, *, caller: Caller | None, tool_call: bool)
 def note_denied(reason: str, *, actor: str) -> None:
     """The same for whoever was not let in with a password: `access.denied`."""
     _note("access.denied", Who(), reason, actor=actor)
+
+
+def note_inbound(action: str, channel: Channel | None, reason: str) -> None:
+    """The same for what came from a provider, or says so, and had no effect: `inbound.refused`,
+    `inbound.duplicate` and `inbound.unmatched`, each with a minute of its own.
+
+    `channel` is None when there is no such webhook; `reason` is a code.
+    """
+    who = Who(action=action)
+    if channel is not None:
+        who = Who(agent=channel.agent.name, channel=channel.pk, action=action)
+    _note(action, who, reason, actor="")
 
 
 def write_folds(*, unfinished: bool = False) -> int:
@@ -62,7 +75,12 @@ def _note(action: str, who: Who, reason: str, *, actor: str) -> None:
             _write(over)
             if listed:
                 audit.trail.record(
-                    action, actor=actor, agent=who.agent, token=who.token, reason=reason
+                    action,
+                    actor=actor,
+                    agent=who.agent,
+                    token=who.token,
+                    channel=who.channel,
+                    reason=reason,
                 )
     except DatabaseError:
         folding.give_back(over)
@@ -72,14 +90,15 @@ def _note(action: str, who: Who, reason: str, *, actor: str) -> None:
 def _write(folds: Sequence[Fold]) -> None:
     for fold in folds:
         audit.trail.record(
-            "tool.calls_folded",
+            fold.who.action or "tool.calls_folded",
             actor=_actor(fold.who),
             agent=fold.who.agent,
             token=fold.who.token,
+            channel=fold.who.channel,
             reason=f"more than {folding.ROWS_A_MINUTE} refusals in a minute",
             details={"calls": fold.folded.total(), **fold.folded},
         )
 
 
 def _actor(who: Who) -> str:
-    return f"agent:{who.agent}" if who.agent else ""
+    return f"agent:{who.agent}" if who.agent and not who.action else ""

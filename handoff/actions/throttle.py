@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection
 from django.db.models import DurationField, ExpressionWrapper, F
 from django.db.models.functions import Greatest, Now
+from django.utils.crypto import salted_hmac
 
 from handoff.actions import lots
 from handoff.actions.writing import queued, writing
@@ -32,6 +33,8 @@ from handoff.selectors.tokens import Caller
 SECOND: Final = 1.0
 MINUTE: Final = 60.0
 QUARTER_HOUR: Final = 900.0
+HOUR: Final = 3600.0
+SENDER_SALT: Final = "handoff.sender"
 _TRIES: Final = 5
 
 
@@ -159,6 +162,35 @@ def take_guess(user_pk: int) -> None:
 def give_back_guess(user_pk: int) -> None:
     """It was a good token."""
     _give_back(f"guess:{user_pk}", settings.RELEASE_GUESSES_PER_MINUTE, MINUTE)
+
+
+def take_guess_from(channel_pk: int, sender: str) -> None:
+    """A recipient's `/release TOKEN`, before the token is looked at; `sender` is hashed here."""
+    _take(_by(channel_pk, sender), settings.RELEASE_GUESSES_PER_MINUTE, MINUTE)
+
+
+def give_back_guess_from(channel_pk: int, sender: str) -> None:
+    """It was a good token."""
+    _give_back(_by(channel_pk, sender), settings.RELEASE_GUESSES_PER_MINUTE, MINUTE)
+
+
+def _by(channel_pk: int, sender: str) -> str:
+    hashed = salted_hmac(SENDER_SALT, sender, algorithm="sha256").hexdigest()[:32]
+    return f"guess:{channel_pk}:{hashed}"
+
+
+def take_reply(session_pk: int) -> None:
+    """What a recipient says in an active handoff: two machines may have begun to talk."""
+    _take(f"reply:{session_pk}", settings.REPLIES_PER_HOUR, HOUR)
+
+
+def is_first(about: str) -> bool:
+    """Whether nothing was said about this within the last hour; then it counts as said."""
+    try:
+        take(f"said:{about}", rate=1 / HOUR, burst=1)
+    except TooFast:
+        return False
+    return True
 
 
 def take_login(account: str, address: str) -> None:

@@ -14,6 +14,11 @@ _COMMAND: Final = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _MEANT: Final = re.compile(r"[/!]release(@[A-Za-z0-9_]{3,64})?(?![\w-])", re.ASCII | re.IGNORECASE)
+_CAPABILITIES: Final = (
+    (re.compile(r"\bh7[a-z2-7]{16}\b", re.ASCII | re.IGNORECASE), "h7***"),
+    # also as a part of another address, as mail filters write it
+    (re.compile(r"(/|%2F)r\1[a-z2-7]{26}\.[\w-]*", re.ASCII | re.IGNORECASE), r"\1r\1***"),
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -26,6 +31,8 @@ class ReleaseCommand:
     """What stands after the token, in its line."""
     rest: str = ""
     """The lines after it, with those that are quoted."""
+    bare: bool = False
+    """The command stands alone in its line: it may mean the handoff in whose thread it is."""
 
 
 def read_release(text: str) -> ReleaseCommand | None:
@@ -47,7 +54,17 @@ def _command(said: str, *, rest: str) -> ReleaseCommand | None:
     if found is not None:
         note = (found["note"] or "").strip()
         return ReleaseCommand(token=found["token"].lower(), note=note, rest=rest)
-    return ReleaseCommand(token="", rest=rest) if _MEANT.match(said) else None
+    meant = _MEANT.match(said)
+    return ReleaseCommand(token="", rest=rest, bare=meant.end() == len(said)) if meant else None
+
+
+def without_capabilities(text: str) -> str:
+    """The text with its release tokens and return links made useless, such as in what is quoted:
+    whoever reads it next was not asked.
+    """
+    for pattern, shown in _CAPABILITIES:
+        text = pattern.sub(shown, text)
+    return text
 
 
 def _bare(line: str) -> str:

@@ -44,6 +44,11 @@ def scrub(text: str) -> str:
     return clean(readable(text))
 
 
+def as_name(text: str) -> str:
+    """A name that somebody gave, as it is stored: on one line, with single spaces; never raises."""
+    return " ".join(scrub(text).split())
+
+
 def one_line(text: str) -> str:
     """The text on one line that can neither close a bracket nor open one.
 

@@ -124,7 +124,7 @@ class Delivered:
 class Providers:
     """Listens on 127.0.0.1 while its `with` block runs; safe to use from any thread.
 
-    `heard` is called with each request as it arrives.
+    `heard` is called with each request as it arrives; `others` are fakes beside those that ship.
     """
 
     def __init__(
@@ -132,10 +132,11 @@ class Providers:
         port: int = 0,
         *,
         heard: Callable[[FakeRequest, FakeAnswer | None], None] | None = None,
+        others: Mapping[str, FakeProvider] | None = None,
     ) -> None:
         self.fakes: dict[str, Any] = {
             name: _load(path) for name, path in FAKES.items() if _has(path)
-        }
+        } | dict(others or {})
         """The fake of each provider, for what only its own module knows."""
         self.problems: list[str] = []
         """What no provider would have been asked; the fixture fails the test for any."""

@@ -15,6 +15,7 @@ CATCH_ALL = {
     "config/guard.py": "the outermost door",
     "config/worker.py": "the worker loop",
     "handoff/actions/dispatch.py": "the dispatch",
+    "handoff/actions/inbound_apply.py": "the inbound loop",
     "handoff/actions/routes.py": "the route seam",
     "handoff/realtime/door.py": "the outermost door of the waiting routes",
 }
