@@ -7,6 +7,7 @@ from django.tasks import Task, TaskResultStatus, task
 from handoff.actions import couriers
 from handoff.actions.endings import end_expired, end_idle
 from handoff.actions.gaps import settle_gaps
+from handoff.actions.inbound_apply import apply_due
 from handoff.actions.reconcile import forget_keys, resend, resolve_attempts
 from handoff.actions.refusals import write_folds
 from handoff.actions.throttle import forget_full
@@ -20,6 +21,12 @@ class Unfinished(Exception):
 def deliver() -> int:
     """Have couriers send what is due in the outbox; waits for none of them."""
     return couriers.look()
+
+
+@task
+def hear() -> int:
+    """Give what providers delivered its effect."""
+    return apply_due()
 
 
 @task
@@ -48,7 +55,7 @@ def tidy() -> int:
 
 def run_due() -> None:
     """Enqueue the work that may be due; the worker calls it when nudged, and every few seconds."""
-    _enqueue(keep_clocks, deliver)
+    _enqueue(keep_clocks, hear, deliver)
 
 
 def sweep() -> None:
