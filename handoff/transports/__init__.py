@@ -10,6 +10,7 @@ from handoff.transports.base import Transport
 
 TRANSPORTS: dict[str, str] = {
     ChannelKind.EMAIL: "handoff.transports.email.Email",
+    ChannelKind.WHATSAPP: "handoff.transports.whatsapp.WhatsApp",
     ChannelKind.OWNER_INBOX: "handoff.transports.owner_inbox.OwnerInbox",
 }
 """The kinds that ship; `carried()` has those of the deployment, too."""

@@ -1,10 +1,14 @@
 """Fixtures of the transport tests."""
 
+import datetime as dt
 from collections.abc import Iterator
 
 import pytest
 
+from tests.fakes.providers import Providers
 from tests.fakes.smtp import SmtpServer
+from tests.fakes.whatsapp import FakeWhatsApp
+from tests.transports.whatsapp_samples import documented
 
 
 @pytest.fixture
@@ -12,3 +16,12 @@ def server() -> Iterator[SmtpServer]:
     """A mail server that takes everything."""
     with SmtpServer() as running:
         yield running
+
+
+@pytest.fixture
+def meta(providers: Providers) -> FakeWhatsApp:
+    """Meta, to whose number the person wrote an hour ago, with the templates of our docs."""
+    fake: FakeWhatsApp = providers.fakes["whatsapp"]
+    fake.templates = documented()
+    fake.wrote(ago=dt.timedelta(hours=1))
+    return fake
