@@ -156,6 +156,8 @@ class Transport[S: TransportSettings](ABC):
     """True when every message disturbs its reader: waiting lines then go as one, seldom."""
     resends_safely: ClassVar[bool] = False
     """True when the provider drops a repeat of the same message number by itself, for a while."""
+    poll_every: ClassVar[float] = 15.0
+    """Seconds between two looks of `poll`; 0 where the provider lets us wait for what comes."""
     hook: ClassVar[type[Hook[Any]] | None] = None
     """What verifies and reads the provider's webhook; None when it has none."""
     set_ups: ClassVar[tuple[SetUp, ...]] = ()
