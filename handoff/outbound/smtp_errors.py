@@ -44,7 +44,7 @@ def judge(error: Exception, *, stage: Stage, late: bool, recipients: int = 1) ->
     definite word, 4yz for now and 5yz for good; silence after the final dot decides nothing.
     """
     if isinstance(error, ForbiddenAddressError):
-        return TransportError(Kind.PERMISSION, str(error), hint=_forbidden_hint(error))
+        return TransportError(Kind.PERMISSION, str(error), hint=forbidden_hint(error))
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return _recipients(error.recipients, recipients)
     if isinstance(error, smtplib.SMTPResponseException) and 400 <= error.smtp_code <= 599:
@@ -142,7 +142,7 @@ def _unsupported_hint(text: str) -> str:
     )
 
 
-def _forbidden_hint(error: ForbiddenAddressError) -> str:
+def forbidden_hint(error: ForbiddenAddressError) -> str:
     """The same words whatever listens there: nothing was tried."""
     if isinstance(error, PrivateAddressError):
         return (
