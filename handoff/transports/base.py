@@ -154,8 +154,6 @@ class Transport[S: TransportSettings](ABC):
     """True when the recipient is our own database; then a request is dispatched inside tx1."""
     collects_lines: ClassVar[bool] = False
     """True when every message disturbs its reader: waiting lines then go as one, seldom."""
-    resends_safely: ClassVar[bool] = False
-    """True when the provider drops a repeat of the same message number by itself, for a while."""
     poll_every: ClassVar[float] = 15.0
     """Seconds between two looks of `poll`; 0 where the provider lets us wait for what comes."""
     hook: ClassVar[type[Hook[Any]] | None] = None
@@ -194,6 +192,11 @@ class Transport[S: TransportSettings](ABC):
 
         `recipients` are the thread keys of what was sent through the channel before.
         """
+        return False
+
+    @property
+    def resends_safely(self) -> bool:
+        """Whether the provider drops a repeat of the same message number by itself, for a while."""
         return False
 
     @property
