@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.fakes.providers import Providers
+from tests.fakes.slack import FakeSlack
 from tests.fakes.smtp import SmtpServer
 from tests.fakes.whatsapp import FakeWhatsApp
 from tests.transports.whatsapp_samples import documented
@@ -16,6 +17,13 @@ def server() -> Iterator[SmtpServer]:
     """A mail server that takes everything."""
     with SmtpServer() as running:
         yield running
+
+
+@pytest.fixture
+def slack(providers: Providers) -> FakeSlack:
+    """A workspace where the bot is a member of C0SUPPORT."""
+    fake: FakeSlack = providers.fakes["slack"]
+    return fake
 
 
 @pytest.fixture
