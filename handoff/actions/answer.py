@@ -121,7 +121,7 @@ def note_opened(link: ReturnLink) -> None:
         first = ReturnLink.objects.filter(pk=link.pk, opened_at=None).update(opened_at=Now())
         if not first:
             return
-        Attempt.objects.filter(session=session, delivery="").update(
+        Attempt.objects.filter(session=session, delivery__in=("", "delivered")).update(
             delivery="read", delivery_at=Now()
         )
         note("handoff.delivery_changed", session, actor="recipient", reason="opened")

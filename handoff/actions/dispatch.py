@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db.models.functions import Now
 
 import audit.trail
-from handoff.actions.channels import note_failure, note_success, open_transport
+from handoff.actions.channels import keep_changed, note_failure, note_success, open_transport
 from handoff.actions.events import emit
 from handoff.actions.release import lock
 from handoff.actions.trail import note
@@ -196,6 +196,7 @@ def record_outcome(attempt_pk: int, sent: Sent) -> bool:
         )
         if error is None:
             note_success(session.channel)
+            keep_changed(session.channel, receipt.settings if receipt else None)
         else:
             note_failure(session.channel, error)
         if not resolved:

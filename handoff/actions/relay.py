@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 import audit.trail
 from handoff import push
-from handoff.actions.channels import note_failure, note_success, open_transport
+from handoff.actions.channels import keep_changed, note_failure, note_success, open_transport
 from handoff.actions.dispatch import Sent, send_once
 from handoff.actions.events import emit
 from handoff.actions.outbox import OF_ONE_TEXT, Batch, claim
@@ -90,6 +90,7 @@ def _done(rows: Sequence[Delivery], receipt: Receipt) -> None:
     with writing():
         session, conversation = lock(rows[0].session_id)
         note_success(session.channel)
+        keep_changed(session.channel, receipt.settings)
         for row in rows:
             mine = Delivery.objects.filter(pk=row.pk, status=DeliveryStatus.DUE)
             if mine.update(
