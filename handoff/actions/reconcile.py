@@ -3,49 +3,78 @@
 import datetime as dt
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.db.models.functions import Now
 
 from handoff.actions import dispatch
 from handoff.actions.dispatch import Sent, record_outcome
+from handoff.actions.relatives import opened
 from handoff.actions.release import lock
 from handoff.actions.trail import note
 from handoff.actions.writing import writing
 from handoff.contract.kinds import AttemptStatus, SessionStatus, TransportErrorKind
 from handoff.errors import TransportError
-from handoff.models import Attempt, IdempotencyRecord, Redispatch, Session
+from handoff.models import Attempt, Channel, IdempotencyRecord, Redispatch, Session
 
 GRACE_SECONDS: Final = 15.0
+SAFE_SPAN: Final = dt.timedelta(minutes=3)
+"""How long a provider that drops repeats by itself surely knows one."""
 KEEP_KEYS: Final = dt.timedelta(hours=24)
 
 
-def resolve_attempts(*, again: Callable[[int], object] | None = None) -> int:
+def resolve_attempts(*, run: Callable[[Callable[[], object]], object] | None = None) -> int:
     """Mark every attempt as unknown that is `sending` well past its deadline; how many.
 
-    Nothing is sent again, unless the channel says that being asked twice is better than not at
-    all: then once, by `again` with the session's key (`resend`, here and now, when it is None).
-    A person who was reached may answer through the link all the same.
+    Nothing is sent again, unless the provider drops a repeat by itself, so that the same message
+    may go once more and its outcome be known after all; or the channel says that being asked twice
+    is better than not at all: then once, as a new attempt. `run` is given such work (None: here
+    and now). A person who was reached may answer through the link all the same.
     """
-    again = again or resend
+    run = run or _at_once
     patience = dt.timedelta(seconds=settings.CALL_SECONDS + GRACE_SECONDS)
     stuck = Attempt.objects.filter(status=AttemptStatus.SENDING, at__lt=Now() - patience)
-    lost = Sent(
-        None,
-        TransportError(
-            TransportErrorKind.UNKNOWN_OUTCOME, "the desk stopped before the outcome was written"
-        ),
-        heard=False,
-    )
+    young = ExpressionWrapper(Q(at__gt=Now() - SAFE_SPAN), output_field=BooleanField())
     resolved = 0
-    for attempt in list(stuck.select_related("session__channel")):
-        if record_outcome(attempt.pk, lost):
+    for attempt in list(stuck.select_related("session__channel").annotate(young=young)):
+        channel = attempt.session.channel
+        if attempt.young and _drops_repeats(channel):
+            run(partial(repeat, attempt.pk))
+        elif record_outcome(attempt.pk, _lost()):
             resolved += 1
-            if attempt.session.channel.redispatch == Redispatch.ONCE and attempt.number == 1:
-                again(attempt.session_id)
+            if channel.redispatch == Redispatch.ONCE and attempt.number == 1:
+                run(partial(resend, attempt.session_id))
     return resolved
+
+
+def _at_once(work: Callable[[], object]) -> None:
+    work()
+
+
+def _drops_repeats(channel: Channel) -> bool:
+    found = opened(channel)
+    return found is not None and found.transport.resends_safely
+
+
+def _lost() -> Sent:
+    words = "the desk stopped before the outcome was written"
+    return Sent(None, TransportError(TransportErrorKind.UNKNOWN_OUTCOME, words), heard=False)
+
+
+def repeat(attempt_pk: int) -> bool:
+    """Send an attempt again as the message that it was, and write down what became of it.
+
+    False when that is known already, or no place among the provider calls is free.
+    """
+    attempt = Attempt.objects.select_related("session").get(pk=attempt_pk)
+    if attempt.status != AttemptStatus.SENDING:
+        return False
+    if attempt.session.status != SessionStatus.DISPATCHING:
+        return record_outcome(attempt_pk, _lost())  # an answer came: nobody needs it any more
+    return _send(attempt.session, attempt)
 
 
 def resend(session_pk: int) -> bool:
@@ -53,10 +82,13 @@ def resend(session_pk: int) -> bool:
 
     False when an answer came meanwhile, or no place among the provider calls is free.
     """
+    return _send(Session.objects.get(pk=session_pk), None)
+
+
+def _send(session: Session, attempt: Attempt | None) -> bool:
     try:
-        channel = Session.objects.values_list("channel_id", flat=True).get(pk=session_pk)
-        with dispatch.slot(channel) as taken:
-            attempt = _next_attempt(session_pk)
+        with dispatch.slot(session.channel_id) as taken:
+            attempt = attempt or _next_attempt(session.pk)
             if attempt is None:
                 return False
             deadline = time.monotonic() + settings.DISPATCH_SECONDS

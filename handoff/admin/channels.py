@@ -26,8 +26,12 @@ from handoff.models import Channel
 from handoff.selectors.channels import DESERTED, NO_OWNER, deserted
 from handoff.transports import carried, transport_class
 
-HEALTH = ("state", "last_success_at", "last_error_at", "last_error")
-HEALTH_ROWS = (("state", "last_success_at"), ("last_error_at", "last_error"))
+HEALTH = ("state", "last_success_at", "last_error_at", "last_error", "last_inbound_at", "reading")
+HEALTH_ROWS = (
+    ("state", "last_success_at"),
+    ("last_error_at", "last_error"),
+    ("last_inbound_at", "reading"),
+)
 
 
 @admin.register(Channel)
@@ -73,6 +77,11 @@ class ChannelAdmin(DeskAdmin):
     def last_error(self, channel: Channel) -> str:
         said = (channel.last_error_kind, channel.last_error_detail, channel.last_error_hint)
         return "\n".join(filter(None, said)) or "–"
+
+    @admin.display(description=gettext_lazy("replies"))
+    def reading(self, channel: Channel) -> str:
+        """What keeps replies from being read."""
+        return channel.poll_hint or "–"
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         known = obj is None or obj.kind in carried()

@@ -16,6 +16,7 @@ CATCH_ALL = {
     "config/worker.py": "the worker loop",
     "handoff/actions/dispatch.py": "the dispatch",
     "handoff/actions/inbound_apply.py": "the inbound loop",
+    "handoff/actions/polls.py": "the mailbox loop",
     "handoff/actions/routes.py": "the route seam",
     "handoff/realtime/door.py": "the outermost door of the waiting routes",
 }
@@ -73,7 +74,7 @@ def test_every_variable_is_explained_in_the_example_and_no_other() -> None:
     assert read == environment.documented()
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "tests/requirements.lock"])
+@pytest.mark.parametrize("lock", [str(path) for path in source.files() if path.suffix == ".lock"])
 def test_a_lock_pins_by_hash_and_names_no_address(lock: str) -> None:
     written = source.text(Path(lock))
     assert rules.urls(written) == []
