@@ -1,14 +1,12 @@
 """What runs in the background, as `django.tasks`. Due rows are the truth; a task only runs soon."""
 
-from functools import partial
-
 from django.tasks import Task, TaskResultStatus, task
 
-from handoff.actions import couriers
+from handoff.actions import couriers, pollers
 from handoff.actions.endings import end_expired, end_idle
 from handoff.actions.gaps import settle_gaps
 from handoff.actions.inbound_apply import apply_due
-from handoff.actions.reconcile import forget_keys, resend, resolve_attempts
+from handoff.actions.reconcile import forget_keys, resolve_attempts
 from handoff.actions.refusals import write_folds
 from handoff.actions.throttle import forget_full
 
@@ -30,6 +28,12 @@ def hear() -> int:
 
 
 @task
+def poll() -> int:
+    """Have pollers look into the mailboxes that are due; waits for none of them."""
+    return pollers.look()
+
+
+@task
 def keep_clocks() -> int:
     """End what the idle clock and the return clock have run out for."""
     return end_idle() + end_expired()
@@ -38,7 +42,7 @@ def keep_clocks() -> int:
 @task
 def reconcile() -> int:
     """Resolve the attempts that a killed process left open, and forget keys of ended sessions."""
-    return resolve_attempts(again=_resend_by_courier) + forget_keys()
+    return resolve_attempts(run=couriers.errand) + forget_keys()
 
 
 @task
@@ -55,16 +59,12 @@ def tidy() -> int:
 
 def run_due() -> None:
     """Enqueue the work that may be due; the worker calls it when nudged, and every few seconds."""
-    _enqueue(keep_clocks, hear, deliver)
+    _enqueue(keep_clocks, hear, deliver, poll)
 
 
 def sweep() -> None:
     """Enqueue the slow round: at start, before the desk says it is ready, and every minute."""
     _enqueue(reconcile, settle, tidy)
-
-
-def _resend_by_courier(session_pk: int) -> None:
-    couriers.errand(partial(resend, session_pk))
 
 
 def _enqueue(*work: "Task[[], int]") -> None:
