@@ -36,6 +36,9 @@ def checks() -> Iterator[Step]:
     """Everything that reads the source and runs none of the tests; the slowest first."""
     tools = Path(sys.executable).parent
     yield Step("types", [str(tools / "mypy")])
+    yield Step(
+        "types of the client", [str(tools / "mypy"), "--config-file", "client/pyproject.toml"]
+    )
     yield Step("migrations", [sys.executable, "manage.py", "makemigrations", "--check"])
     yield Step("layers", [str(tools / "lint-imports")])
     pages = ["templates", "handoff", "returnforms"]
