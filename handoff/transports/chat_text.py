@@ -80,30 +80,34 @@ class Plain(Dialect):
         return f"{escaped_label}: {url}"
 
 
-def compose(message: Outgoing, dialect: Dialect, *, answering: str = "") -> str:
+def compose(
+    message: Outgoing, dialect: Dialect, *, answering: str = "", is_heard: bool = True
+) -> str:
     """The text of one message, at most `dialect.limit` long, in the recipient's language.
 
     `answering` is our own sentence that says how to reply in this chat, plain text; "" promises
-    nothing. The link and the release line are never cut.
+    nothing. Without `is_heard` nobody reads what is written there, the release line included. The
+    link and the release line are never cut.
     """
     if isinstance(message, Notice):
         with place(message.language, "UTC"):
             return _cut(dialect.escape(shown(message.text)), dialect)
     with place(message.language, message.timezone):
         if isinstance(message, Request):
-            return _request(message, dialect, answering=answering)
+            return _request(message, dialect, answering=answering, is_heard=is_heard)
         if isinstance(message, Line):
             return _line(message, dialect)
         return _closed(message, dialect)
 
 
-def _request(message: Request, dialect: Dialect, *, answering: str) -> str:
+def _request(message: Request, dialect: Dialect, *, answering: str, is_heard: bool) -> str:
     values = {
         "is_urgent": message.urgency is Urgency.HIGH,
         "urgent": dialect.bold(dialect.escape(gettext("Urgent."))),
         "title": _title(message.agent_name, message.channel_label, dialect),
         "form_link": dialect.link(message.return_url, dialect.escape(gettext("Fill return form"))),
         "answering": dialect.escape(answering),
+        "is_heard": is_heard,
         "release_line": dialect.code(dialect.escape(f"{dialect.release} {message.release_token}")),
         "return_until": dialect.escape(when(message.return_until, message.timezone)),
         "lives": dialect.escape(how_long(message.return_until - timezone.now())),
