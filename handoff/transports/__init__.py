@@ -10,6 +10,7 @@ from handoff.transports.base import Transport
 
 TRANSPORTS: dict[str, str] = {
     ChannelKind.EMAIL: "handoff.transports.email.Email",
+    ChannelKind.TELEGRAM: "handoff.transports.telegram.Telegram",
     ChannelKind.WHATSAPP: "handoff.transports.whatsapp.WhatsApp",
     ChannelKind.OWNER_INBOX: "handoff.transports.owner_inbox.OwnerInbox",
 }
