@@ -12,6 +12,7 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator
+from typing import BinaryIO
 
 from django.conf import settings
 
@@ -23,6 +24,8 @@ from handoff.outbound.smtp_errors import Stage, judge, words
 from handoff.outbound.targets import Allowed
 
 GOODBYE_SECONDS = 1.0
+REPLY_MAX = 64 * 1024
+"""Bytes of one reply, which smtplib would read to its end, however far that is."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -176,6 +179,23 @@ class Session(smtplib.SMTP):
             raise smtplib.SMTPDataError(code, reply)
         return code, reply
 
+    def getreply(self) -> tuple[int, bytes]:
+        """As smtplib's, and unreadable (-1) when it is longer than REPLY_MAX, or one of its lines
+        than smtplib takes: that says nothing about the mail.
+        """
+        if self.file is None and self.sock is not None:
+            self.file = _Replies(self.sock.makefile("rb"))
+        replies = self.file
+        try:
+            return super().getreply()
+        except smtplib.SMTPServerDisconnected:
+            if isinstance(replies, _Replies) and replies.too_long:
+                raise smtplib.SMTPResponseException(-1, "the reply was too long") from None
+            raise
+        finally:
+            if isinstance(replies, _Replies):
+                replies.read = 0
+
     def leave(self) -> None:
         """Say QUIT and close. Whatever happens here changes nothing about the mail."""
         try:
@@ -187,6 +207,27 @@ class Session(smtplib.SMTP):
             pass  # the server left first
         finally:
             self.close()
+
+
+class _Replies:
+    """The file that smtplib reads replies from, with an end to each."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.read = 0
+        """Bytes of the present reply."""
+        self.too_long = False
+
+    def readline(self, most: int) -> bytes:
+        line = self._file.readline(most)
+        self.read += len(line)
+        if self.read > REPLY_MAX or len(line) >= most:
+            self.too_long = True
+            return b""  # for smtplib, the server has left
+        return line
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def _drop(letter: Letter, folder: MailFolder) -> Accepted:

@@ -74,7 +74,7 @@ def misbehave(
                     return
         case Rude.HUGE:
             connection.settimeout(5)
-            connection.sendall(start + b"x\r\n\r\n")
+            connection.sendall(start + (b"x\r\n\r\n" if start == START else b"x\r\n"))
             while not stop.is_set():
                 connection.sendall(b"250-" + b"x" * 996 + b"\r\n")
         case Rude.RESET_BEFORE:

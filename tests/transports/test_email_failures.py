@@ -11,6 +11,7 @@ from handoff.contract.kinds import TransportErrorKind as Kind
 from handoff.errors import TransportError
 from handoff.transports.email import Email
 from tests.fakes.certificates import server_context, write_certificate
+from tests.fakes.rude import Rude, RudeServer
 from tests.fakes.smtp import Mode, SmtpServer, Tls
 from tests.transports.mail_samples import channel, request, send
 
@@ -248,3 +249,16 @@ def test_the_test_button_does_not_hang_on_a_silent_server() -> None:
         started = time.monotonic()
         assert not channel(server.url).test(deadline=started + SECONDS).works
         assert time.monotonic() - started < SECONDS + 1
+
+
+def test_a_reply_without_end_is_read_no_further_than_a_reply_goes() -> None:
+    with (
+        SmtpServer() as server,
+        RudeServer(Rude.HUGE, upstream=server.port, start=b"250-") as proxy,
+    ):
+        started = time.monotonic()
+        error = refused(channel(f"smtp://127.0.0.1:{proxy.port}"), seconds=10)
+        assert time.monotonic() - started < 5
+        assert error.kind is Kind.UNKNOWN_OUTCOME
+        assert "too long" in error.operator_detail
+        assert len(server.messages) == 1
