@@ -94,7 +94,8 @@ class WhatsApp(Transport[WhatsAppSettings]):
         except TransportError as error:
             if error.kind not in _OF_ITS_FORM:
                 raise
-        return self._send(message, plain(message), deadline=deadline)
+        content = plain(message, replies_are_read=replies_are_read)
+        return self._send(message, content, deadline=deadline)
 
     def _send_template(self, message: Request | Line | Closed, *, deadline: float) -> Receipt:
         if not self.settings.template_name:

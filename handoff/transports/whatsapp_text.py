@@ -77,15 +77,16 @@ def in_window(message: Outgoing, *, replies_are_read: bool) -> Content:
         answering = gettext("Your replies here reach the visitor.") if reached else ""
         label = gettext("Fill return form") if request else gettext("Return form")
     if not isinstance(message, Line):
-        body = compose(message, BesideButton(), answering=answering)
+        body = compose(message, BesideButton(), answering=answering, is_heard=replies_are_read)
         if WhatsAppText().measure(body) <= BODY_MAX:
             return Content("interactive", _button(body, label, message.return_url))
-    return _text(compose(message, WhatsAppText(), answering=answering))
+    text = compose(message, WhatsAppText(), answering=answering, is_heard=replies_are_read)
+    return _text(text)
 
 
-def plain(message: Outgoing, *, limit: int = BODY_MAX) -> Content:
+def plain(message: Outgoing, *, replies_are_read: bool) -> Content:
     """What is left to try when Meta refused the message for its form."""
-    return _text(compose(message, Plain(limit)))
+    return _text(compose(message, Plain(BODY_MAX), is_heard=replies_are_read))
 
 
 def in_template(message: Request | Line | Closed, chosen: WhatsAppSettings) -> Content:

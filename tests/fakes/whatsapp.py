@@ -8,7 +8,7 @@ import hmac
 import itertools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tests.fakes import whatsapp_rules
@@ -62,6 +62,8 @@ class FakeWhatsApp:
         """Numbers that WhatsApp knows under another id, such as old Brazilian ones."""
         self.unreachable: dict[str, int] = {}
         """The code that a person's messages are refused with."""
+        self.before_answering: Callable[[Sent], object] = lambda sent: None
+        """Called when a message is on its way and we do not know its id yet."""
         self._heard: dict[str, dt.datetime] = {}
         self._counter = itertools.count(1)
 
@@ -162,6 +164,7 @@ class FakeWhatsApp:
         except MetaError as error:
             return error.answer()
         self.sent.append(sent)
+        self.before_answering(sent)
         asked = str(body.get("to") or body.get("recipient"))
         return FakeAnswer(
             json={

@@ -74,9 +74,12 @@ def test_a_label_that_is_too_long_for_a_button_is_cut() -> None:
 
 
 def test_replies_are_promised_only_where_they_are_read() -> None:
-    words = "Your replies here reach the visitor."
+    words, release = "Your replies here reach the visitor.", "begin a reply with"
     assert words in text_of(in_window(request(), replies_are_read=True))
-    assert words not in text_of(in_window(request(), replies_are_read=False))
+    unheard = text_of(in_window(request(), replies_are_read=False))
+    assert words not in unheard
+    assert release not in unheard
+    assert release not in text_of(plain(request(), replies_are_read=False))
     assert words not in text_of(in_window(request(idle_minutes=None), replies_are_read=True))
 
 
@@ -192,7 +195,7 @@ def test_no_value_of_a_template_breaks_a_rule_of_meta(message: Any, button: bool
 
 
 def test_what_is_left_to_try_has_no_markup_and_the_link() -> None:
-    content = plain(request())
+    content = plain(request(), replies_are_read=True)
     assert content.type == "text"
     assert length(text_of(content)) <= BODY_MAX
     assert LINK in text_of(content)
