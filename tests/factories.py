@@ -81,6 +81,14 @@ def email_channel(agent: Agent, *, label: str = "Sales support", **config: Any) 
     return create_channel(agent, kind="email", label=label, config=settings, actor="test")
 
 
+def sibling_channel(
+    agent: Agent, target: Agent, *, label: str = "Order desk", **config: Any
+) -> Channel:
+    """The permission of one agent to hand to another."""
+    settings = {"agent": target.name, **config}
+    return create_channel(agent, kind="agent", label=label, config=settings, actor="test")
+
+
 def conversation(agent: Agent, external_id: str = "visitor-1", **subscriber: Any) -> Conversation:
     body = ConversationBody(external_id=external_id, subscriber=Subscriber(**subscriber))
     return upsert_conversation(agent, body)[0]

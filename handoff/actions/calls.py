@@ -19,6 +19,7 @@ from handoff.actions.endings import cancel
 from handoff.actions.once import once
 from handoff.actions.repeats import Intent, Key
 from handoff.actions.request import answer_earlier, contact_limit, hand_over
+from handoff.actions.sibling_tools import behalf, release_call, reply_call
 from handoff.actions.writing import writing
 from handoff.contract import answers, limits, text
 from handoff.contract.answers import Answer
@@ -127,6 +128,8 @@ def _repeat(arrival: Arrival, conversation: Conversation | None) -> Key:
         problem = f"must have at most {limits.IDEMPOTENCY_KEY_MAX} characters"
         raise invalid([{"field": "Idempotency-Key", "problem": problem}], tool=call.name)
     place = conversation.public_id if conversation else ""
+    if call.on_behalf_of:
+        place += f" {call.on_behalf_of}"
     request_hash = links.digest(f"{place} {canonical(call.args)}")
     if arrival.key:
         return Key(key=f"key:{arrival.key}", request_hash=request_hash)
@@ -134,6 +137,7 @@ def _repeat(arrival: Arrival, conversation: Conversation | None) -> Key:
 
 
 def _request(caller: Caller, arrival: Arrival, conversation: Conversation | None) -> Answer:
+    parent = behalf(caller.agent, arrival.call)
     repeat = _repeat(arrival, conversation)
     request = _parsed(caller.agent, arrival.call)
     intent = Intent(
@@ -142,6 +146,7 @@ def _request(caller: Caller, arrival: Arrival, conversation: Conversation | None
         request=request,
         conversation=conversation,
         run=arrival.call.run or "",
+        parent=parent,
     )
     answer = answer_earlier(caller.agent, intent)
     if answer is None:
@@ -174,6 +179,7 @@ def _parsed(agent: Agent, call: ToolCall) -> HandoffRequest:
 
 
 _CHANNELS: Final = {
+    "not_granted": "leads to an agent that you may not hand over to any more",
     "channel_not_available": "is not a channel that is available to you",
     "no_channels": "can't be right: no channel is available to you now",
     "contact_limit": "is a channel that was asked as often as it may be within an hour",
@@ -189,6 +195,12 @@ def _channel(agent: Agent, channel_id: int) -> Channel:
     for offer in offers:
         if offer.channel.pk == channel_id and offer.available:
             return offer.channel
+        if offer.channel.pk == channel_id and _was_granted(offer.channel):
+            raise Refused(
+                "not_granted",
+                f"You may not hand over to {offer.channel.label} any more. Nobody was asked.",
+                details={"channel_id": channel_id},
+            )
         if offer.channel.pk == channel_id and offer.usable:
             raise contact_limit(offer.channel)
     names = [channels.name_of(offer.channel) for offer in offers if offer.available]
@@ -200,6 +212,11 @@ def _channel(agent: Agent, channel_id: int) -> Channel:
         f"{'; '.join(map(str, names))}. Nobody was asked.",
         details={"channel_id": channel_id, "available": [name.id for name in names]},
     )
+
+
+def _was_granted(channel: Channel) -> bool:
+    """A channel to a sibling is a grant; switched off, it is one that was taken back."""
+    return channel.target_id is not None and not channel.enabled
 
 
 def _session_argument(call: ToolCall, *, others: frozenset[str]) -> str:
@@ -267,9 +284,19 @@ def _reason(call: ToolCall) -> str:
     raise invalid([{"field": "reason", "problem": problem}], tool=call.name)
 
 
+def _release(caller: Caller, arrival: Arrival, _: Conversation | None) -> Answer:
+    return release_call(caller.agent, arrival.call)
+
+
+def _reply(caller: Caller, arrival: Arrival, _: Conversation | None) -> Answer:
+    return reply_call(caller.agent, arrival.call, key=arrival.key)
+
+
 TOOLS: Final[dict[str, Callable[[Caller, Arrival, Conversation | None], Answer]]] = {
     "ask_a_person": _ask,
     "handoff_cancel": _cancel,
+    "handoff_release": _release,
+    "handoff_reply": _reply,
     "handoff_request": _request,
     "handoff_status": _status,
 }

@@ -36,7 +36,7 @@ def change_agent(agent: Agent, facts: AgentFacts, *, actor: str) -> Agent:
         agent.save(update_fields=["display_name", "enabled", "allowed_origins"])
         agent.owners.set(facts.owners)
         _note(agent, before, _told(agent), actor=actor)
-        nudge_on_commit(f"agent:{agent.pk}")
+        nudge_on_commit(f"agent:{agent.pk}", "work")  # hops to one that is off now have to end
     return agent
 
 

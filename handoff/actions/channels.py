@@ -13,8 +13,8 @@ from django.db.models.functions import Now
 import audit.trail
 from handoff import links
 from handoff.actions.channel_options import OPTIONS, checked_options
-from handoff.actions.writing import writing
-from handoff.contract.kinds import TransportErrorKind
+from handoff.actions.writing import nudge_on_commit, writing
+from handoff.contract.kinds import ChannelKind, TransportErrorKind
 from handoff.contract.wording import problems_of
 from handoff.errors import TransportError
 from handoff.models import Agent, Channel
@@ -73,6 +73,7 @@ def _keep(channel: Channel, config: dict[str, Any], *, action: str, actor: str) 
     try:
         typed = checked_settings(channel.kind, settings)
         channel.keep_settings(typed.model_dump(mode="json", exclude_none=True))
+        channel.target = _target(channel, typed)
     except ValidationError as error:
         problems.append(error)
     try:
@@ -83,8 +84,11 @@ def _keep(channel: Channel, config: dict[str, Any], *, action: str, actor: str) 
         raise ValidationError([message for error in problems for message in _messages(error)])
     with writing():
         # a dispatch that runs meanwhile writes the health of the same row
-        changed = None if channel._state.adding else ("label", "sealed_settings", *OPTIONS)
+        changed = (
+            None if channel._state.adding else ("label", "sealed_settings", "target", *OPTIONS)
+        )
         channel.save(update_fields=changed)
+        nudge_on_commit("work")  # hops through it may have to end
         audit.trail.record(
             action,
             actor=actor,
@@ -93,6 +97,17 @@ def _keep(channel: Channel, config: dict[str, Any], *, action: str, actor: str) 
             details={"kind": channel.kind, "keys": sorted(config)},
         )
     return channel
+
+
+def _target(channel: Channel, settings: TransportSettings) -> Agent | None:
+    """The agent that a channel of the kind `agent` names; one sentence for all that can't be."""
+    name = getattr(settings, "agent", None) if channel.kind == ChannelKind.AGENT else None
+    if name is None:
+        return None
+    found = Agent.objects.filter(name=name).exclude(pk=channel.agent_id).first()
+    if found is None:
+        raise ValidationError(["agent: must name another agent of this desk"])
+    return found
 
 
 def _made(kind: str, given: Mapping[str, Any]) -> dict[str, str]:

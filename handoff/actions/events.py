@@ -3,11 +3,22 @@
 Numbers come from counter rows that stay locked until the commit, so they are in commit order.
 """
 
+from typing import Final
+
 from django.db.models import F
 
 from handoff.actions.writing import nudge_on_commit
 from handoff.contract.kinds import Author, EventType, RoutedTo
 from handoff.models import Agent, Conversation, Event, Message, Session
+
+_TOLD: Final = {
+    EventType.STARTED: EventType.ASSIGNED,
+    EventType.REMINDED: EventType.ASSIGNED,
+    EventType.MESSAGE_ROUTED: EventType.MESSAGE_ROUTED,
+    EventType.RELEASED: EventType.RELEASED,
+    EventType.CANCELLED: EventType.CANCELLED,
+}
+"""What a sibling agent hears, in its own log, of the handoff that it was given."""
 
 
 def locked(conversation_pk: int) -> Conversation:
@@ -29,7 +40,7 @@ def emit(
 ) -> Event:
     """Append one event; `conversation`, when given, is locked by this transaction."""
     number = _next_number(conversation) if conversation else None
-    return _append(
+    event = _append(
         type_,
         agent=agent,
         conversation=conversation,
@@ -37,6 +48,16 @@ def emit(
         session=session,
         message=message,
     )
+    if session is not None and session.target is not None and type_ in _TOLD:
+        _append(
+            _TOLD[type_],
+            agent=session.target,
+            conversation=None,
+            number=None,
+            session=session,
+            message=message,
+        )
+    return event
 
 
 def say(
@@ -91,6 +112,8 @@ def _append(
     session: Session | None,
     message: Message | None,
 ) -> Event:
+    if session is not None and session.target_id is not None:
+        _lock_both(session)
     mine = Agent.objects.filter(pk=agent.pk)
     mine.update(last_event_id=F("last_event_id") + 1)
     event = Event.objects.create(
@@ -109,3 +132,9 @@ def _append(
         topics.append(f"handoff:{session.pk}")
     nudge_on_commit(*topics)
     return event
+
+
+def _lock_both(session: Session) -> None:
+    """Both agents' counters in one order, or two that hand over to each other would deadlock."""
+    both = Agent.objects.filter(pk__in=[session.agent_id, session.target_id])
+    list(both.select_for_update(no_key=True).order_by("pk").values_list("pk"))

@@ -157,6 +157,8 @@ def _action(session: Session, ending: Ending) -> str:
         return "handoff.late_return"
     if ending.kind == ReleaseKind.CANCELLED:
         return "handoff.cancelled"
+    if ending.kind == ReleaseKind.LOST:
+        return "handoff.lost"
     return "handoff.released"
 
 

@@ -39,6 +39,8 @@ class Intent(Key):
     request: HandoffRequest
     conversation: Conversation | None
     run: str
+    parent: Session | None = None
+    """The hop on whose behalf a sibling asks."""
 
 
 @dataclasses.dataclass(frozen=True)

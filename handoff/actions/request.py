@@ -15,6 +15,7 @@ from django.db.models.functions import Now
 from handoff.actions import dispatch, repeats, throttle
 from handoff.actions.channels import note_success
 from handoff.actions.events import emit, locked
+from handoff.actions.hops import check_hop
 from handoff.actions.repeats import Intent, Made
 from handoff.actions.trail import note
 from handoff.actions.writing import writing
@@ -142,7 +143,8 @@ def _intent(caller: Caller, intent: Intent, channel: Channel) -> Made:
     throttle.take_handoff(caller.agent)
     channel = Channel.objects.select_for_update(no_key=True).get(pk=channel.pk)
     _check_contact_limit(channel)
-    session = _new_session(caller.agent, conversation, channel, intent)
+    depth = check_hop(caller.agent, channel, intent.parent)
+    session = _new_session(caller.agent, conversation, channel, intent, depth=depth)
     attempt = Attempt.objects.create(session=session)
     if record is not None:
         IdempotencyRecord.objects.filter(pk=record.pk).update(session=session)
@@ -173,6 +175,9 @@ def _intent(caller: Caller, intent: Intent, channel: Channel) -> Made:
         recipient_active_at=Now(),
     )
     note_success(channel)
+    if session.target_id is not None:
+        note("handoff.offered", session, actor=actor, attempt=attempt.public_id)
+        note("handoff.delivered", session, actor="desk", attempt=attempt.public_id)
     note("handoff.dispatched", session, actor="desk", attempt=attempt.public_id)
     emit(EventType.STARTED, agent=caller.agent, conversation=conversation, session=session)
     return Made(session, None)
@@ -198,7 +203,7 @@ def contact_limit(channel: Channel) -> Refused:
 
 
 def _new_session(
-    agent: Agent, conversation: Conversation | None, channel: Channel, intent: Intent
+    agent: Agent, conversation: Conversation | None, channel: Channel, intent: Intent, *, depth: int
 ) -> Session:
     request = intent.request
     session = Session.objects.create(
@@ -206,6 +211,9 @@ def _new_session(
         conversation=conversation,
         channel=channel,
         run=intent.run,
+        target=channel.target,
+        parent=intent.parent,
+        depth=depth,
         summary=request.summary,
         expected_action=request.expected_action,
         urgency=request.urgency,

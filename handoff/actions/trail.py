@@ -24,6 +24,7 @@ def note(
         action,
         actor=actor,
         agent=session.agent.name,
+        other_agent=session.target.name if session.target else "",
         token=token,
         tool=tool,
         conversation=session.conversation.public_id if session.conversation else "",

@@ -7,6 +7,7 @@ from rest_framework.response import Response
 
 from handoff.actions import throttle
 from handoff.actions.conversations import upsert_conversation
+from handoff.actions.hops import claim_hop
 from handoff.actions.tickets import mint_ticket
 from handoff.actions.turns import post_turn
 from handoff.api import bodies
@@ -16,7 +17,7 @@ from handoff.contract import limits, turns
 from handoff.contract import payloads as shapes
 from handoff.contract.kinds import SessionStatus
 from handoff.errors import Invalid, NotFound, Refused
-from handoff.selectors import channels, conversations, events, handoffs, payloads
+from handoff.selectors import channels, conversations, events, handoffs, hops, payloads
 
 
 class Me(AgentView):
@@ -171,6 +172,32 @@ class OneHandoff(AgentView):
     )
     def get(self, request: Request, public_id: str) -> Response:
         return Response(handoffs.for_agent(self.agent, public_id).body())
+
+
+class Inbox(AgentView):
+    @extend_schema(
+        operation_id="list_inbox",
+        tags=["inbox"],
+        parameters=PAGE_PARAMETERS,
+        responses={200: shapes.InboxPage, **REFUSALS},
+    )
+    def get(self, request: Request) -> Response:
+        query = bodies.page_query(request)
+        page = hops.page(self.agent, after=query.after, limit=query.limit)
+        return Response(page.body())
+
+
+class Claim(AgentView):
+    @extend_schema(
+        operation_id="claim",
+        tags=["inbox"],
+        request=None,
+        responses={200: shapes.InboxItem, **REFUSALS},
+    )
+    def post(self, request: Request, public_id: str) -> Response:
+        session = hops.given(self.agent, public_id)
+        claim_hop(self.agent, session.pk)
+        return Response(hops.item(self.agent, session.pk).body())
 
 
 class Events(AgentView):

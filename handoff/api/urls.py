@@ -26,6 +26,8 @@ urlpatterns = [
     path("v1/conversations/<str:public_id>/tickets", resources.Tickets.as_view(), name="tickets"),
     path("v1/handoffs", resources.Handoffs.as_view(), name="handoffs"),
     path("v1/handoffs/<str:public_id>", resources.OneHandoff.as_view(), name="handoff"),
+    path("v1/inbox", resources.Inbox.as_view(), name="inbox"),
+    path("v1/inbox/<str:public_id>/claim", resources.Claim.as_view(), name="claim"),
     path("v1/events", resources.Events.as_view(), name="events"),
     path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
     re_path("", resources.Nothing.as_view()),

@@ -80,8 +80,6 @@ def data_lines(fields: Sequence[ReturnField], returned: Returned) -> str:
     At most 20 items stand after `Not usable` and `Also sent`, each cut at 200 characters; the
     typed JSON of the same answer has all of it.
     """
-    place = {asked.name: number for number, asked in enumerate(fields)}
-    last = len(place)
     lines = [
         f"{_BULLET}{asked.name}: {_value(returned.values[asked.name])}"
         for asked in fields
@@ -89,6 +87,14 @@ def data_lines(fields: Sequence[ReturnField], returned: Returned) -> str:
     ]
     if lines:
         lines.insert(0, _HEADING)
+    rest = remarks(fields, returned)
+    return "\n".join([*lines, rest] if rest else lines)
+
+
+def remarks(fields: Sequence[ReturnField], returned: Returned) -> str:
+    """What was not filled, not usable and also sent; empty when there is nothing to say."""
+    place = {asked.name: number for number, asked in enumerate(fields)}
+    last = len(place)
     missing = sorted(returned.missing, key=lambda item: place.get(item.name, last))
     invalid = sorted(returned.invalid, key=lambda item: place.get(item.name, last))
     listed = (
@@ -96,12 +102,11 @@ def data_lines(fields: Sequence[ReturnField], returned: Returned) -> str:
         [f"{_name(item.name)} {_raw(item.raw)} ({item.reason})" for item in invalid],
         [f"{_name(name)} {_raw(raw)}" for name, raw in returned.unknown.items()],
     )
-    lines += [
+    return "\n".join(
         f"{opening}{', '.join(items[:LISTED_ITEMS_MAX])}."
         for opening, items in zip(_TAIL, listed, strict=True)
         if items
-    ]
-    return "\n".join(lines)
+    )
 
 
 def parse_data(fields: Sequence[ReturnField], text: str) -> dict[str, Scalar]:

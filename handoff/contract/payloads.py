@@ -212,6 +212,29 @@ class MeView(Shape):
     limits: LimitsView
 
 
+class OriginatorView(Shape):
+    agent: str
+
+
+class InboxItem(Shape):
+    """A handoff that was given to this agent as sibling; `event_id` is the agent's number."""
+
+    id: str
+    event_id: int
+    from_: OriginatorView = pydantic.Field(alias="from")
+    status: SessionStatus
+    claimed_at: Instant | None
+    initial_context: str
+    return_schema: dict[str, Any]
+    at: Instant
+
+
+class InboxPage(Shape):
+    data: list[InboxItem]
+    next_after: int
+    has_more: bool
+
+
 class Problem(Shape):
     """Any answer that is not the thing asked for."""
 

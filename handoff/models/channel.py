@@ -37,6 +37,10 @@ class Channel(models.Model):
         max_length=100, help_text="What agents and people call it, such as “Sales support”."
     )
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    target = models.ForeignKey(
+        Agent, on_delete=models.PROTECT, null=True, blank=True, editable=False, related_name="+"
+    )
+    """The agent that a channel of the kind `agent` reaches, as its settings name it."""
     sealed_settings = models.TextField(blank=True, editable=False)
     estimated_response = LineField(
         max_length=100, blank=True, help_text="Such as “within 1 business day”."

@@ -49,6 +49,18 @@ class Session(models.Model):
         max_length=12, choices=[(s, s) for s in SessionStatus], default=SessionStatus.DISPATCHING
     )
     run = models.CharField(max_length=255, blank=True)
+    target = models.ForeignKey(
+        Agent, on_delete=models.PROTECT, null=True, blank=True, related_name="held"
+    )
+    """The sibling agent that it was given to; None when the recipient is a person."""
+    parent = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    """The handoff on whose behalf a sibling asked for this one."""
+    depth = models.PositiveSmallIntegerField(default=0)
+    """Which hop between agents it is, counted from 1; 0 when the recipient is a person."""
+    claimed_at = models.DateTimeField(null=True, blank=True)
+    """When the sibling took it on."""
 
     summary = models.TextField()
     expected_action = models.TextField()

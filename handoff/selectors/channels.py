@@ -23,6 +23,8 @@ DESERTED: Final = Q(kind=ChannelKind.OWNER_INBOX) & ~Exists(
     Agent.owners.through.objects.filter(agent=OuterRef("agent"), user__is_active=True)
 )
 """An owner inbox into which nobody looks."""
+_SILENT: Final = Q(kind=ChannelKind.AGENT) & ~Q(target__enabled=True)
+"""A sibling that is switched off."""
 
 
 def name_of(channel: Channel) -> ChannelName:
@@ -72,7 +74,8 @@ def offers(agent: Agent) -> list[Offer]:
                     | Q(unhealthy_since__lte=Now() - dt.timedelta(minutes=limits.HALF_OPEN_MINUTES))
                 )
                 & (Q(paused_until=None) | Q(paused_until__lte=Now()))
-                & ~DESERTED,
+                & ~DESERTED
+                & ~_SILENT,
                 output_field=BooleanField(),
             ),
             contacts=Count(

@@ -35,9 +35,9 @@ def returned_of(session: Session) -> Returned:
 
 def sessions() -> QuerySet[Session]:
     """Sessions with all that H needs, in a fixed number of queries."""
-    return Session.objects.select_related("channel", "conversation", "agent").prefetch_related(
-        "attempts", "links"
-    )
+    return Session.objects.select_related(
+        "channel", "conversation", "agent", "target"
+    ).prefetch_related("attempts", "links")
 
 
 def return_until(session: Session) -> dt.datetime | None:

@@ -5,6 +5,7 @@ from typing import Any
 from handoff.contract import answers
 from handoff.contract.answers import Answer
 from handoff.contract.kinds import AttemptStatus, ReleaseKind, SessionStatus
+from handoff.contract.note import remarks
 from handoff.models import Attempt, Session
 from handoff.selectors import channels, payloads
 
@@ -116,6 +117,31 @@ def of_cancel(session: Session, *, already: bool) -> Answer:
             if session.conversation_id
             else "The handoff is cancelled."
         )
+    return Answer(text=text, is_error=False, result=result)
+
+
+def of_release(session: Session, *, already: bool) -> Answer:
+    """What `handoff_release` answers: what was kept, what was missing and what was not usable."""
+    result: dict[str, Any] = {"ok": True, "handoff": payloads.handoff(session).body()}
+    if already:
+        result["already"] = True
+    first = (
+        f"This handoff was released as {session.outcome} before; nothing changed."
+        if already
+        else f"The handoff came too late to be handed back, and {session.agent} got your answer."
+        if session.late
+        else f"The handoff is handed back to {session.agent} as {session.outcome}."
+    )
+    tail = remarks(payloads.fields_of(session), payloads.returned_of(session))
+    return Answer(text=f"{first}\n{tail}".strip(), is_error=False, result=result)
+
+
+def of_reply(session: Session, *, already: bool) -> Answer:
+    """What `handoff_reply` answers."""
+    result: dict[str, Any] = {"ok": True, "handoff": payloads.handoff(session).body()}
+    if already:
+        result["already"] = True
+    text = "This was said before; the visitor has it." if already else "The visitor has it."
     return Answer(text=text, is_error=False, result=result)
 
 

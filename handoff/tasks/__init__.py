@@ -5,6 +5,7 @@ from django.tasks import Task, TaskResultStatus, task
 from handoff.actions import couriers, pollers
 from handoff.actions.endings import end_expired, end_idle
 from handoff.actions.gaps import settle_gaps
+from handoff.actions.hops import end_unclaimed, end_unreachable
 from handoff.actions.inbound_apply import apply_due
 from handoff.actions.reconcile import forget_keys, resolve_attempts
 from handoff.actions.refusals import write_folds
@@ -35,8 +36,8 @@ def poll() -> int:
 
 @task
 def keep_clocks() -> int:
-    """End what the idle clock and the return clock have run out for."""
-    return end_idle() + end_expired()
+    """End what the idle clock, the return clock or the lease of a hop has run out for."""
+    return end_idle() + end_expired() + end_unclaimed() + end_unreachable()
 
 
 @task

@@ -11,8 +11,11 @@ from handoff.transports.base import Transport
 TRANSPORTS: dict[str, str] = {
     ChannelKind.EMAIL: "handoff.transports.email.Email",
     ChannelKind.TELEGRAM: "handoff.transports.telegram.Telegram",
+    ChannelKind.SLACK: "handoff.transports.slack.Slack",
+    ChannelKind.DISCORD: "handoff.transports.discord.Discord",
     ChannelKind.WHATSAPP: "handoff.transports.whatsapp.WhatsApp",
     ChannelKind.OWNER_INBOX: "handoff.transports.owner_inbox.OwnerInbox",
+    ChannelKind.AGENT: "handoff.transports.agent.Sibling",
 }
 """The kinds that ship; `carried()` has those of the deployment, too."""
 

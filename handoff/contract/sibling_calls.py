@@ -1,0 +1,34 @@
+"""The arguments of `handoff_release` and `handoff_reply`, checked all at once."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import pydantic
+
+from handoff.contract import limits
+from handoff.contract.kinds import Outcome
+from handoff.contract.turns import Clean, Said
+
+_SESSION = Annotated[Said, pydantic.Field(max_length=40)]
+
+
+class _Arguments(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    handoff_session_id: _SESSION
+
+
+class ReleaseArguments(_Arguments):
+    outcome: Annotated[Outcome, pydantic.Strict(strict=False)]
+    message: Annotated[Clean, pydantic.Field(max_length=limits.MESSAGE_MAX)] | None = None
+    return_values: dict[str, Any] | None = None
+    """Cleaned as a form is: whatever it holds, nothing in it blocks the release."""
+
+
+class ReplyArguments(_Arguments):
+    text: Annotated[Said, pydantic.Field(max_length=limits.TURN_TEXT_MAX)]
+
+
+def parse[A: _Arguments](model: type[A], args: Mapping[str, Any]) -> A:
+    """Raises pydantic.ValidationError with every problem. A null optional argument is absent."""
+    return model.model_validate({key: value for key, value in args.items() if value is not None})
