@@ -5,7 +5,7 @@ https://core.telegram.org/bots/api#update. Only new messages count: an edit must
 
 import datetime as dt
 import re
-from typing import Annotated, Final
+from typing import Final
 
 import pydantic
 
@@ -13,6 +13,7 @@ from handoff.contract.text import one_line, scrub
 from handoff.transports.inbound import Moved, Said
 from handoff.transports.telegram_draft import Place
 from handoff.transports.telegram_settings import TelegramSettings
+from handoff.transports.telegram_shapes import Message, Original, Update
 
 HEARD: Final = ("message",)
 """The kinds of update that we ask for."""
@@ -28,56 +29,6 @@ _FILES: Final = frozenset(
 _COMMAND: Final = re.compile(
     r"/(?P<name>[A-Za-z0-9_]{1,32})(?:@(?P<bot>[A-Za-z0-9_]{3,64}))?(?=\s|$)"
 )
-
-type Number = Annotated[int, pydantic.Field(ge=-(2**63), lt=2**63)]
-
-
-class _Part(pydantic.BaseModel):
-    model_config = pydantic.ConfigDict(frozen=True)
-
-
-class User(_Part):
-    id: Number
-    is_bot: bool = False
-    first_name: str = ""
-    last_name: str = ""
-    username: str = ""
-
-
-class Chat(_Part):
-    id: Number
-    type: str = ""
-    title: str = ""
-
-
-class Original(_Part):
-    """The message that another one answers."""
-
-    message_id: Number
-    sender: Annotated[User | None, pydantic.Field(alias="from")] = None
-
-
-class Message(_Part):
-    message_id: Number
-    date: int = 0
-    chat: Chat
-    sender: Annotated[User | None, pydantic.Field(alias="from")] = None
-    sender_chat: Chat | None = None
-    """Who speaks when it is not a person by name: an anonymous administrator, a channel."""
-    text: str = ""
-    caption: str = ""
-    message_thread_id: Number | None = None
-    is_topic_message: bool = False
-    is_automatic_forward: bool = False
-    """A post of the channel that the group belongs to."""
-    reply_to_message: Original | None = None
-    migrate_to_chat_id: Number | None = None
-    migrate_from_chat_id: Number | None = None
-
-
-class Update(_Part):
-    update_id: Number
-    message: Message
 
 
 def read_update(update: object, settings: TelegramSettings) -> Said | Moved | None:

@@ -8,6 +8,7 @@ import pytest
 from tests.fakes.providers import Providers
 from tests.fakes.slack import FakeSlack
 from tests.fakes.smtp import SmtpServer
+from tests.fakes.telegram import FakeTelegram
 from tests.fakes.whatsapp import FakeWhatsApp
 from tests.transports.whatsapp_samples import documented
 
@@ -23,6 +24,13 @@ def server() -> Iterator[SmtpServer]:
 def slack(providers: Providers) -> FakeSlack:
     """A workspace where the bot is a member of C0SUPPORT."""
     fake: FakeSlack = providers.fakes["slack"]
+    return fake
+
+
+@pytest.fixture
+def telegram(providers: Providers) -> FakeTelegram:
+    """A bot that Mia has started, and that is in a group and in a supergroup."""
+    fake: FakeTelegram = providers.fakes["telegram"]
     return fake
 
 

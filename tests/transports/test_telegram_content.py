@@ -9,7 +9,6 @@ from pytest_django import Settings
 from handoff.contract.kinds import Author, Urgency
 from handoff.transports.base import Notice, TranscriptLine
 from handoff.transports.telegram_text import TEXT_MAX, TelegramHtml, opens
-from tests.fakes.providers import Providers
 from tests.fakes.telegram import SUPERGROUP, FakeTelegram
 from tests.fakes.telegram_chats import MIA, Post
 from tests.fakes.telegram_html import found_in, parse, units
@@ -23,12 +22,6 @@ HOSTILE = (
     "&lt;b&gt; &amp &#60; &#x3c; &unknown; \u202eright to left\u2066 שלום مرحبا \U0001f469\u200d"
     "\U0001f4bb \U0001f1e9\U0001f1ea e\u0301 \u200b\u2028second line\x0bthird\ttab"
 )
-
-
-@pytest.fixture
-def telegram(providers: Providers) -> FakeTelegram:
-    found: FakeTelegram = providers.fakes["telegram"]
-    return found
 
 
 def plain(text: str) -> str:
