@@ -91,6 +91,7 @@ def _done(rows: Sequence[Delivery], receipt: Receipt) -> None:
         session, conversation = lock(rows[0].session_id)
         note_success(session.channel)
         keep_changed(session.channel, receipt.settings)
+        _follow(session, receipt.thread_key)
         for row in rows:
             mine = Delivery.objects.filter(pk=row.pk, status=DeliveryStatus.DUE)
             if mine.update(
@@ -101,6 +102,13 @@ def _done(rows: Sequence[Delivery], receipt: Receipt) -> None:
             ):
                 _trail(session, row, "message.relayed", "")
                 _tell(EventType.MESSAGE_ROUTED, session, conversation, row.message)
+
+
+def _follow(session: Session, thread_key: str) -> None:
+    """What comes next goes where this went: the thread of the dispatch may have been deleted."""
+    known = letters.thread_key(session)
+    if known and thread_key and thread_key != known:
+        session.attempts.filter(thread_key=known).update(thread_key=thread_key)
 
 
 def _failed(

@@ -209,7 +209,11 @@ class FakeSlack:
 
     def delivery(self, body: Mapping[str, Any], **headers: str) -> Delivery:
         """An event, signed."""
-        return self._signed(json.dumps(body).encode(), "application/json", headers)
+        return self.raw(json.dumps(body).encode(), **headers)
+
+    def raw(self, body: bytes, **headers: str) -> Delivery:
+        """Whatever bytes, signed."""
+        return self._signed(body, "application/json", headers)
 
     def slash(self, text: str, *, channel: str = "C0SUPPORT", **changes: str) -> Delivery:
         """A command that somebody typed in the open channel, signed."""
