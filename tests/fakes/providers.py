@@ -20,7 +20,6 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
-from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 from urllib.parse import parse_qsl, urlsplit
@@ -134,9 +133,9 @@ class Providers:
         heard: Callable[[FakeRequest, FakeAnswer | None], None] | None = None,
         others: Mapping[str, FakeProvider] | None = None,
     ) -> None:
-        self.fakes: dict[str, Any] = {
-            name: _load(path) for name, path in FAKES.items() if _has(path)
-        } | dict(others or {})
+        self.fakes: dict[str, Any] = {name: _load(path) for name, path in FAKES.items()} | dict(
+            others or {}
+        )
         """The fake of each provider, for what only its own module knows."""
         self.problems: list[str] = []
         """What no provider would have been asked; the fixture fails the test for any."""
@@ -273,10 +272,6 @@ class Providers:
         if self._heard is not None:
             self._heard(request, answer if isinstance(answer, FakeAnswer) else None)
         return answer
-
-
-def _has(path: str) -> bool:
-    return find_spec(path.rpartition(".")[0]) is not None
 
 
 def _load(path: str) -> FakeProvider:
