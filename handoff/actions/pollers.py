@@ -115,10 +115,9 @@ def _shares_queue(one: Opened, other: Opened) -> bool:
     """Whether both read the same: a queue hands each of its events out once."""
     if one.channel.pk == other.channel.pk:
         return True
-    hook = one.transport.hook
-    if one.channel.kind != other.channel.kind or hook is None:
+    if one.channel.kind != other.channel.kind:
         return False
-    return hook(one.transport.settings).shares_secret(other.transport.settings)
+    return one.transport.shares_account(other.transport)
 
 
 _pollers: Final = Pollers()

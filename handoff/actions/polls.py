@@ -65,7 +65,22 @@ def polling(*, kinds: Collection[str] | None = None, only: int | None = None) ->
         rows = rows.filter(pk=only)
     rows = rows.select_related("agent").order_by("poll_at", "pk")
     found = [opened(row) for row in rows if _asks_for_it(row.kind, row.sealed_settings)]
-    return [one for one in found if one is not None]
+    return _one_for_each_account([one for one in found if one is not None])
+
+
+def _one_for_each_account(found: list[Opened]) -> list[Opened]:
+    """Of channels that share a mailbox, the oldest reads it for all of them; when it no longer
+    does, the next one goes on.
+    """
+    readers: dict[tuple[str, str], list[Opened]] = {}
+    for one in sorted(found, key=lambda one: one.channel.pk):
+        same = readers.setdefault((one.channel.kind, one.transport.account()), [])
+        if not one.transport.account() or not any(
+            reader.transport.shares_account(one.transport) for reader in same
+        ):
+            same.append(one)
+    read_by = {one.channel.pk for same in readers.values() for one in same}
+    return [one for one in found if one.channel.pk in read_by]
 
 
 @functools.lru_cache(maxsize=4096)

@@ -37,17 +37,15 @@ def relatives(channel: Channel, account: str) -> Sequence[Opened]:
     An event without an account is for the channel itself.
     """
     mine = opened(channel)
-    hook = mine.transport.hook if mine else None
-    if mine is None or not account or hook is None:
+    if mine is None or not account:
         return [mine] if mine else []
-    asked = hook(mine.transport.settings)
     same_kind = Channel.objects.select_related("agent").filter(kind=channel.kind).order_by("pk")
     found = [other for other in map(opened, same_kind) if other is not None]
     return [
         other
         for other in found
-        if hook(other.transport.settings).account() == account
-        and (other.channel.pk == channel.pk or asked.shares_secret(other.transport.settings))
+        if other.transport.account() == account
+        and (other.channel.pk == channel.pk or mine.transport.shares_account(other.transport))
     ]
 
 

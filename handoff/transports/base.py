@@ -199,6 +199,16 @@ class Transport[S: TransportSettings](ABC):
         """Whether the provider drops a repeat of the same message number by itself, for a while."""
         return False
 
+    def account(self) -> str:
+        """What `account` of an event says when it is for a channel of these settings; "" when what
+        comes for the channel comes for it alone.
+        """
+        return self.hook(self.settings).account() if self.hook else ""
+
+    def shares_account(self, other: "Transport[S]") -> bool:
+        """Whether what comes with these settings' secret may be for a channel of `other`."""
+        return self.hook(self.settings).shares_secret(other.settings) if self.hook else False
+
     @property
     def polls(self) -> bool:
         """Whether the settings ask for `poll`."""
