@@ -10,6 +10,9 @@ from typing import Any
 from handoff.contract.kinds import TransportErrorKind
 from handoff.contract.limits import FAILURE_MAX
 
+SHORT_WAIT_SECONDS = 2.0
+"""What a provider asks to wait is waited within a call up to so long."""
+
 
 class HandoffError(Exception):
     """Base of everything that a door turns into an answer."""
@@ -160,5 +163,7 @@ class TransportError(Exception):
     @property
     def worth_a_retry(self) -> bool:
         """Nothing was taken, and another try in a moment may succeed (channels.md 1.1)."""
+        if self.kind == TransportErrorKind.RATE_LIMITED:
+            return self.retry_after is not None and self.retry_after <= SHORT_WAIT_SECONDS
         passing = self.kind in (TransportErrorKind.CONNECT, TransportErrorKind.TRANSIENT)
         return passing and self.provider_code != "tls"

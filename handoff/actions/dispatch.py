@@ -140,9 +140,9 @@ def slot(channel: int) -> Iterator[Slot]:
 def _send(transport: Transport[Any], message: Outgoing, *, deadline: float) -> Sent:
     """One try, and a second where nothing can have been sent twice and there is time for it."""
     sent = send_once(transport, message, deadline=deadline)
-    pause = random.uniform(0.2, 0.5)  # noqa: S311  (jitter)
     if sent.error is None or not sent.error.worth_a_retry:
         return sent
+    pause = random.uniform(0.2, 0.5) + (sent.error.retry_after or 0.0)  # noqa: S311  (jitter)
     if time.monotonic() + pause + RETRY_SECONDS > deadline:
         return sent
     time.sleep(pause)

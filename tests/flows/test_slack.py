@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import time
 import uuid
 from io import StringIO
 from typing import Any
@@ -306,6 +307,22 @@ def test_a_refusal_says_why_to_the_operator_and_not_to_the_agent(story: Story) -
     failed = AuditEvent.objects.get(action="handoff.dispatch_failed")
     assert failed.failure == "Slack refused: missing_scope"
     assert BOT_TOKEN not in json.dumps(failed.details) + failed.failure
+
+
+def test_a_short_wait_that_slack_asks_for_is_waited_and_a_long_one_is_not(story: Story) -> None:
+    for seconds, works in (("1", True), ("3", False)):
+        limited = FakeAnswer(429, headers={"Retry-After": seconds})
+        story.providers.script("slack", [limited])
+        other = factories.conversation(story.desk.agent, f"visitor-{seconds}")
+        before = time.monotonic()
+        answer = story.desk.call(
+            "handoff_request", factories.arguments(story.channel), conversation=other
+        )
+        assert answer["isError"] is not works
+        assert (time.monotonic() - before >= 1) is works
+    assert len(story.posts()) == 1
+    story.channel.refresh_from_db()
+    assert story.channel.healthy
 
 
 def test_a_post_that_may_have_arrived_is_unknown_and_its_answer_counts(story: Story) -> None:
