@@ -18,7 +18,14 @@ from handoff.transports.base import TransportSettings
 
 SETTING: Final = "setting_"
 REMOVE: Final = "remove_"
-_ABBREVIATIONS: Final = {"url": "URL", "smtp": "SMTP", "imap": "IMAP", "id": "ID", "api": "API"}
+_ABBREVIATIONS: Final = {
+    "url": "URL",
+    "smtp": "SMTP",
+    "imap": "IMAP",
+    "id": "ID",
+    "api": "API",
+    "waba": "WABA",
+}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -67,7 +67,7 @@ class WhatsAppSettings(TransportSettings):
     app_secret: Annotated[str, AfterValidator(_no_space), Field(repr=False)] = ""
     """Verifies what Meta sends us. Empty: replies and delivery reports are refused."""
     waba_id: Annotated[str, Field(coerce_numbers_to_str=True), AfterValidator(_graph_id)] = ""
-    """The WhatsApp Business Account ID, for the test of the template."""
+    """The WhatsApp Business Account ID: for the test of the template, and to subscribe the app."""
     template_name: Annotated[str, AfterValidator(_template_name)] = ""
     """The approved template that is sent when the person was silent for a day. Empty: none."""
     template_language: Annotated[str, AfterValidator(_language)] = "en"
