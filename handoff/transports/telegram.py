@@ -25,6 +25,7 @@ UPDATES_MAX: Final = 100
 class Telegram(Transport[TelegramSettings]):
     kind = ChannelKind.TELEGRAM
     settings_model = TelegramSettings
+    poll_every: ClassVar[float] = 0
     hook: ClassVar[type[Hook[Any]] | None] = TelegramHook
     set_ups: ClassVar[tuple[SetUp, ...]] = (
         SetUp(

@@ -182,7 +182,7 @@ class FakeTelegram:
         return found
 
     def get_updates(self, asked: dict[str, Any], at: float) -> list[dict[str, Any]]:
-        """Answers at once, whatever time it is given."""
+        """Waits for nothing to come, but a moment, so that nobody asks all the time."""
         if self.webhook.url:
             words = (
                 "can't use getUpdates method while webhook is active; use deleteWebhook to delete"
@@ -195,6 +195,8 @@ class FakeTelegram:
         newest = self.waiting[-1]["update_id"] if self.waiting else offset
         if offset <= newest + 10:  # further ahead is none of its numbers: it begins where it is
             self.waiting = [update for update in self.waiting if update["update_id"] >= offset]
+        if not self.waiting:
+            time.sleep(min(asked.get("timeout", 0), 0.1))
         return self.waiting[: asked.get("limit", 100)]
 
     def write(
