@@ -55,8 +55,7 @@ def errors(page: Any) -> dict[str, list[str]]:
 def test_the_kind_is_chosen_first(admin: Client, agent: Agent) -> None:
     page = admin.get(f"{ADD}?agent={agent.pk}").text
     assert f"?kind=email&amp;agent={agent.pk}" in page
-    assert "?kind=owner_inbox" in page
-    assert "telegram" not in page
+    assert all(f"?kind={kind}" in page for kind in TRANSPORTS)
     assert "?kind=email" in admin.get(ADD, {"kind": "carrier pigeon"}).text
 
 
