@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from handoff.actions.channels import run_test
-from handoff.models import Channel
+from handoff.management.channels import numbered
 
 
 class Command(BaseCommand):
@@ -15,10 +15,7 @@ class Command(BaseCommand):
         parser.add_argument("channel_id", type=int)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        channel = Channel.objects.filter(pk=options["channel_id"]).first()
-        if channel is None:
-            known = ", ".join(str(found.pk) for found in Channel.objects.all()[:50]) or "none yet"
-            raise CommandError(f"There is no channel {options['channel_id']}. Known: {known}.")
+        channel = numbered(options["channel_id"])
         report = run_test(channel, actor="shell")
         for line in report.lines:
             self.stdout.write(line)
