@@ -5,11 +5,13 @@ from drf_spectacular.views import SpectacularJSONAPIView
 
 from handoff.api import resources
 from handoff.api.tool_calls import OpenBotCalls, ToolCalls
+from handoff.api.tools import Tools
 
 app_name = "api"
 urlpatterns = [
     path("agent-tools/call", OpenBotCalls.as_view(), name="openbot-calls"),
     path("v1/tool-calls", ToolCalls.as_view(), name="tool-calls"),
+    path("v1/tools", Tools.as_view(), name="tools"),
     path("v1/me", resources.Me.as_view(), name="me"),
     path("v1/channels", resources.Channels.as_view(), name="channels"),
     path("v1/conversations", resources.Conversations.as_view(), name="conversations"),

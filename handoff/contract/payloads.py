@@ -252,6 +252,11 @@ class ProblemDetails(Problem):
     detail: str
 
 
+class ToolList(Shape):
+    tools: list[dict[str, Any]]
+    """In the shape that was asked for."""
+
+
 class ToolAnswer(Shape):
     text: str
     is_error: bool = pydantic.Field(alias="isError")

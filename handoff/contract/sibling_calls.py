@@ -12,6 +12,13 @@ from handoff.contract.turns import Clean, Said
 _SESSION = Annotated[Said, pydantic.Field(max_length=40)]
 
 
+def _by_name(value: object) -> object:
+    pairs = value if isinstance(value, list) else ()
+    if pairs and all(isinstance(pair, dict) and set(pair) == {"key", "value"} for pair in pairs):
+        return {str(pair["key"]): pair["value"] for pair in pairs}
+    return {} if value == [] else value
+
+
 class _Arguments(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -21,8 +28,10 @@ class _Arguments(pydantic.BaseModel):
 class ReleaseArguments(_Arguments):
     outcome: Annotated[Outcome, pydantic.Strict(strict=False)]
     message: Annotated[Clean, pydantic.Field(max_length=limits.MESSAGE_MAX)] | None = None
-    return_values: dict[str, Any] | None = None
-    """Cleaned as a form is: whatever it holds, nothing in it blocks the release."""
+    return_values: Annotated[dict[str, Any], pydantic.BeforeValidator(_by_name)] | None = None
+    """Cleaned as a form is: whatever it holds, nothing in it blocks the release. Also taken as a
+    list of `{key, value}`, which is what strict schemas make of it.
+    """
 
 
 class ReplyArguments(_Arguments):

@@ -48,6 +48,7 @@ def test_it_is_3_1_and_names_every_route(document: dict[str, Any]) -> None:
         "/api/v1/conversations/{public_id}/tickets",
         "/api/v1/handoffs",
         "/api/v1/handoffs/{public_id}",
+        "/api/v1/tools",
         "/api/v1/inbox",
         "/api/v1/inbox/{public_id}/claim",
         "/api/v1/events",
