@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from django.utils.translation import gettext
 
-from handoff.transports.base import Line, Notice, Outgoing, Request
+from handoff.transports.base import Closed, Line, Notice, Outgoing, Request
 from handoff.transports.chat_text import Dialect
 from handoff.transports.email_clip import one_row
 from handoff.transports.recipient_place import place
@@ -64,13 +64,15 @@ def _escaped(found: re.Match[str]) -> str:
     return f"\\{found['sign']}"
 
 
-def thread_name(message: Request) -> str:
+def thread_name(message: Request | Line | Closed) -> str:
     """At most THREAD_NAME_MAX characters, on one row; a name has no markup."""
+    agent = one_row(message.agent_name)[:40]
     with place(message.language, message.timezone):
-        name = gettext("%(agent)s asks: %(what)s") % {
-            "agent": one_row(message.agent_name)[:40],
-            "what": one_row(message.expected_action),
-        }
+        if isinstance(message, Request):
+            what = one_row(message.expected_action)
+            name = gettext("%(agent)s asks: %(what)s") % {"agent": agent, "what": what}
+        else:
+            name = gettext("%(agent)s: the handoff goes on") % {"agent": agent}
     while Markdown().measure(name) > THREAD_NAME_MAX:
         name = f"{name[:-2].rstrip()}…"
     return name

@@ -94,17 +94,22 @@ def test_without_a_thread_the_others_are_replies(
 
 
 @pytest.mark.parametrize("fate", ["deleted", "locked"])
-def test_a_thread_that_is_gone_is_followed_by_replies(discord: FakeDiscord, fate: str) -> None:
+def test_a_thread_that_is_gone_goes_on_in_another(discord: FakeDiscord, fate: str) -> None:
     first = send(bot(), request())
     if fate == "deleted":
         del discord.channels[first.thread_key]
     else:
         discord.channels[first.thread_key].is_locked = True
     place = {"thread_key": first.thread_key, "earlier_ids": (first.provider_message_id,)}
-    receipt = send(bot(), line("Hello?", **place))
+    second = send(bot(), line("Hello?", **place))
     [_, reply] = discord.in_channel(CHANNEL)
-    assert reply["id"] == receipt.provider_message_id
+    assert reply["id"] == second.provider_message_id == second.thread_key
     assert reply["message_reference"]["message_id"] == first.provider_message_id
+    assert discord.threads()[-1].name == "Nova: the handoff goes on"
+    anew = {**place, "thread_key": second.thread_key, "number": 3}
+    third = send(bot(), line("Still there?", **anew))
+    assert discord.in_channel(second.thread_key)[0]["id"] == third.provider_message_id
+    assert third.thread_key == ""
 
 
 def test_a_silent_thread_that_was_archived_is_woken(discord: FakeDiscord) -> None:
