@@ -61,6 +61,7 @@ def checked_settings(kind: str, settings: dict[str, Any]) -> TransportSettings:
 
 def _keep(channel: Channel, config: dict[str, Any], *, action: str, actor: str) -> Channel:
     problems: list[ValidationError] = []
+    are_others = False
     settings = {key: value for key, value in config.items() if key not in OPTIONS}
     settings |= _made(channel.kind, settings)
     try:
@@ -72,7 +73,9 @@ def _keep(channel: Channel, config: dict[str, Any], *, action: str, actor: str) 
             setattr(channel, key, value)
     try:
         typed = checked_settings(channel.kind, settings)
-        channel.keep_settings(typed.model_dump(mode="json", exclude_none=True))
+        values = typed.model_dump(mode="json", exclude_none=True)
+        are_others = _stored(channel) != values
+        channel.keep_settings(values)
         channel.target = _target(channel, typed)
     except ValidationError as error:
         problems.append(error)
@@ -88,6 +91,8 @@ def _keep(channel: Channel, config: dict[str, Any], *, action: str, actor: str) 
             None if channel._state.adding else ("label", "sealed_settings", "target", *OPTIONS)
         )
         channel.save(update_fields=changed)
+        if are_others:  # what was found out about the old ones says nothing about these
+            Channel.objects.filter(pk=channel.pk).update(last_error_kind="")
         nudge_on_commit("work")  # hops through it may have to end
         audit.trail.record(
             action,
@@ -97,6 +102,13 @@ def _keep(channel: Channel, config: dict[str, Any], *, action: str, actor: str) 
             details={"kind": channel.kind, "keys": sorted(config)},
         )
     return channel
+
+
+def _stored(channel: Channel) -> dict[str, Any] | None:
+    try:
+        return channel.opened_settings()
+    except Unreadable:
+        return None
 
 
 def _target(channel: Channel, settings: TransportSettings) -> Agent | None:
@@ -158,6 +170,20 @@ def open_transport(channel: Channel) -> Transport[Any]:
         names = ", ".join(sorted({item["field"] for item in problems_of(error)}))
         hint = f"Open the channel in the admin and correct: {names}."
         raise TransportError(TransportErrorKind.AUTH, hint, hint=hint) from error
+
+
+def sending_transport(channel: Channel) -> Transport[Any]:
+    """The same, to send with; raises TransportError where what it would call is gone for good.
+
+    Other settings, or a test that works, give it another chance.
+    """
+    transport = open_transport(channel)
+    gone = TransportErrorKind.NOT_FOUND
+    if transport.not_found_is_final and not channel.healthy and channel.last_error_kind == gone:
+        raise TransportError(
+            gone, "not called: the provider did not find it before", hint=channel.last_error_hint
+        )
+    return transport
 
 
 def run_test(channel: Channel, *, actor: str) -> TestReport:

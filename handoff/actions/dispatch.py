@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db.models.functions import Now
 
 import audit.trail
-from handoff.actions.channels import keep_changed, note_failure, note_success, open_transport
+from handoff.actions.channels import keep_changed, note_failure, note_success, sending_transport
 from handoff.actions.events import emit
 from handoff.actions.release import lock
 from handoff.actions.trail import note
@@ -168,7 +168,7 @@ def dispatch(attempt_pk: int, taken: Slot, *, deadline: float) -> Sent:
     attempt = Attempt.objects.get(pk=attempt_pk)
     session = letters.sessions().get(pk=attempt.session_id)
     try:
-        transport = open_transport(session.channel)
+        transport = sending_transport(session.channel)
     except TransportError as error:
         return Sent(None, error)
     message = letters.request(session, number=attempt.number)

@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 import audit.trail
 from handoff import push
-from handoff.actions.channels import keep_changed, note_failure, note_success, open_transport
+from handoff.actions.channels import keep_changed, note_failure, note_success, sending_transport
 from handoff.actions.dispatch import Sent, send_once
 from handoff.actions.events import emit
 from handoff.actions.outbox import OF_ONE_TEXT, Batch, claim
@@ -79,7 +79,7 @@ def _send(session: Session, rows: Sequence[Delivery]) -> Sent:
         words = "whoever sent it stopped each time on the way"
         return Sent(None, TransportError(TransportErrorKind.UNKNOWN_OUTCOME, words))
     try:
-        transport = open_transport(session.channel)
+        transport = sending_transport(session.channel)
     except TransportError as error:
         return Sent(None, error)
     message = letters.delivery(session, rows)

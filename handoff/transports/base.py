@@ -199,6 +199,11 @@ class Transport[S: TransportSettings](ABC):
         """Whether the provider drops a repeat of the same message number by itself, for a while."""
         return False
 
+    @property
+    def not_found_is_final(self) -> bool:
+        """Whether the provider wants what it did not find never to be called again."""
+        return False
+
     def account(self) -> str:
         """What `account` of an event says when it is for a channel of these settings; "" when what
         comes for the channel comes for it alone.

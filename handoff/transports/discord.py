@@ -7,6 +7,8 @@ from handoff.contract.kinds import ChannelKind
 from handoff.contract.kinds import TransportErrorKind as Kind
 from handoff.errors import TransportError
 from handoff.transports.base import (
+    Closed,
+    Line,
     Notice,
     Outgoing,
     Receipt,
@@ -43,10 +45,16 @@ class Discord(Transport[DiscordSettings]):
             explanation="Makes /reply and /release known in the server that guild_id names.",
         ),
     )
+    poll_every: ClassVar[float] = 10.0
 
     @property
     def resends_safely(self) -> bool:
         return bool(self.settings.bot_token)
+
+    @property
+    def not_found_is_final(self) -> bool:
+        """Of a webhook: whoever goes on calling one that is gone is kept out for a while."""
+        return not self.settings.bot_token
 
     @property
     def polls(self) -> bool:
@@ -56,13 +64,16 @@ class Discord(Transport[DiscordSettings]):
         """One post; on the first of a handoff a thread, in which all others go. See Transport.send.
 
         `provider_message_id` is the id of the post, `thread_key` that of the thread, which is the
-        same. Without a thread the others are replies to the first; a webhook has neither.
+        same. Where there can be no thread the others are replies to the first; where it is gone,
+        another begins. A webhook has neither.
         """
         if isinstance(message, Notice) and not self.settings.bot_token:
             raise TransportError(Kind.BAD_FORMAT, "nobody writes to a webhook")
-        posted = self._send(message, deadline=deadline)
+        posted, place = self._send(message, deadline=deadline)
+        if isinstance(message, Notice) or not self.settings.bot_token:
+            return Receipt(provider_message_id=posted)
         thread = ""
-        if isinstance(message, Request) and self.settings.bot_token:
+        if isinstance(message, Request) or (message.thread_key and place != message.thread_key):
             thread = self._open_thread(message, posted, deadline=deadline)
         return Receipt(provider_message_id=posted, thread_key=thread)
 
@@ -88,8 +99,8 @@ class Discord(Transport[DiscordSettings]):
     def _api(self) -> DiscordApi:
         return DiscordApi(bot_token=self.settings.bot_token, secrets=self.settings.webhook[1:])
 
-    def _send(self, message: Outgoing, *, deadline: float) -> str:
-        """The id of the post, or of the same post if Discord has it already."""
+    def _send(self, message: Outgoing, *, deadline: float) -> tuple[str, str]:
+        """The id of the post, or of the same one if Discord has it already, and where it stands."""
         api, attempt = self._api(), post(message, self.settings)
         while True:
             try:
@@ -102,12 +113,14 @@ class Discord(Transport[DiscordSettings]):
                     raise
                 attempt = eased
             else:
-                return _id_of(made)
+                return _id_of(made), attempt.to
 
-    def _open_thread(self, message: Request, posted: str, *, deadline: float) -> str:
+    def _open_thread(
+        self, message: Request | Line | Closed, posted: str, *, deadline: float
+    ) -> str:
         """The thread's id, which is that of the message it hangs on; "" when there is none.
 
-        The request has been delivered: whatever happens here changes nothing about that.
+        The message has been delivered: whatever happens here changes nothing about that.
         """
         soon = min(deadline - 1.0, time.monotonic() + THREAD_SECONDS)
         try:
