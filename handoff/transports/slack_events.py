@@ -23,23 +23,23 @@ class _Read(pydantic.BaseModel):
 
 
 class Authorization(_Read):
-    user_id: str = ""
-    is_bot: bool = False
+    user_id: str | None = None
+    is_bot: bool | None = None
 
 
 class Message(_Read):
     channel: _Id
-    channel_type: str = ""
+    channel_type: str | None = None
     user: _Id
-    parent_user_id: str = ""
+    parent_user_id: str | None = None
     text: str | None = ""
     ts: _Ts
     thread_ts: _Ts | None = None
     subtype: str | None = None
     bot_id: str | None = None
     bot_profile: dict[str, Any] | None = None
-    hidden: bool = False
-    files: tuple[Any, ...] = ()
+    hidden: bool | None = None
+    files: tuple[Any, ...] | None = None
 
     def is_by_a_machine(self) -> bool:
         """Of a bot, or news about another message, such as that it was edited."""
@@ -51,7 +51,7 @@ class Event(_Read):
     """An `event_callback` with a message in it."""
 
     event_id: _Id
-    authorizations: tuple[Authorization, ...] = ()
+    authorizations: tuple[Authorization, ...] | None = None
     event: Message
 
     def said(self) -> Said | None:
@@ -61,7 +61,9 @@ class Event(_Read):
         release line: what people say there among themselves is not kept.
         """
         message = self.event
-        ourselves = frozenset(who.user_id for who in self.authorizations if who.is_bot)
+        ourselves = frozenset(
+            who.user_id for who in self.authorizations or () if who.is_bot and who.user_id
+        )
         if message.is_by_a_machine() or message.user in ourselves:
             return None
         text = scrub(plain(message.text or "", ourselves=ourselves))
@@ -83,7 +85,7 @@ class Event(_Read):
             replies_to=() if alone else (f"{message.channel}:{message.thread_ts}",),
             thread_key=message.thread_ts or "",
             only_one=private,
-            attachments=len(message.files),
+            attachments=len(message.files or ()),
         )
 
 

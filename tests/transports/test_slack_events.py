@@ -74,6 +74,15 @@ def test_what_no_person_said_in_a_thread_is_acknowledged_and_dropped(
     assert heard(message(**changes)) is None
 
 
+def test_what_slack_leaves_open_costs_nobody_their_reply() -> None:
+    names = ("subtype", "bot_id", "bot_profile", "files", "hidden", "parent_user_id")
+    event = message() | dict.fromkeys((*names, "channel_type"))
+    said = heard(event, authorizations=None)
+    assert said is not None
+    assert said.text == "It is on its way."
+    assert heard(message(), authorizations=[{"user_id": None, "is_bot": None}]) is not None
+
+
 @pytest.mark.parametrize("subtype", ["thread_broadcast", "file_share"])
 def test_a_reply_that_the_channel_sees_too_or_with_a_file_counts(subtype: str) -> None:
     said = heard(message(subtype=subtype, files=[{"id": "F1"}, {"id": "F2"}]))

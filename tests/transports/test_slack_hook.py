@@ -5,11 +5,14 @@ import pathlib
 from urllib.parse import urlencode
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from handoff.transports.inbound import HookCall
 from handoff.transports.slack_hook import SlackHook
 from tests import environment
 from tests.transports.slack_samples import (
+    BOT,
     CHANNEL,
     FORM,
     NOW,
@@ -21,6 +24,7 @@ from tests.transports.slack_samples import (
     signed,
 )
 
+COMMAND = ("command", "text", "user_id", "channel_id", "user_name", "trigger_id", "payload")
 VECTORS = json.loads(pathlib.Path(environment.ROOT, "tests/vectors.json").read_text())["slack"]
 
 
@@ -205,3 +209,32 @@ def test_one_address_serves_the_channels_of_one_app() -> None:
     assert not hook.shares_secret(settings(channel_id="C2", signing_secret="another"))
     unsigned = SlackHook(settings(signing_secret=""))
     assert not unsigned.shares_secret(settings(signing_secret=""))
+
+
+@given(st.binary(max_size=400), st.sampled_from(["application/json", FORM, "text/plain", ""]))
+def test_whatever_is_signed_is_answered(body: bytes, content_type: str) -> None:
+    assert received(signed(body, content_type)).answer.status in (200, 400)
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+
+
+@given(st.data())
+def test_an_event_of_whatever_shape_is_acknowledged(data: st.DataObject) -> None:
+    whole = json.loads(event(message(files=[], subtype="file_share", parent_user_id=BOT)))
+    for part in (whole, whole["event"]):
+        for key in data.draw(st.sets(st.sampled_from(sorted(part)), max_size=3)):
+            part[key] = data.draw(ANYTHING)
+    got = received(signed(json.dumps(whole).encode()))
+    # a lone surrogate and a NUL are the two letters that nobody can keep
+    assert got.answer.status in (200, 400)
+
+
+@given(st.dictionaries(st.sampled_from(COMMAND), st.text(max_size=20)))
+def test_a_command_of_whatever_shape_is_answered(fields: dict[str, str]) -> None:
+    body = urlencode(fields, errors="surrogatepass").encode()
+    assert received(signed(body, FORM)).answer.status in (200, 400)
