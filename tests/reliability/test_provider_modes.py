@@ -19,6 +19,7 @@ from handoff.contract.kinds import ChannelKind
 from handoff.contract.kinds import TransportErrorKind as Kind
 from handoff.errors import TransportError
 from handoff.transports import transport_class
+from tests.fakes.examples import CONFIGS
 from tests.fakes.rude import Rude, RudeServer
 from tests.fakes.smtp import SmtpServer
 from tests.reliability.figures import report
@@ -30,21 +31,12 @@ HANGING: Final = "hanging.example.org"
 """A name whose lookup never ends."""
 DNS_HANG: Final = "a name that is never resolved"
 MODES: Final = (*Rude, DNS_HANG)
-HTTP_KINDS: Final[dict[str, dict[str, Any]]] = {
-    ChannelKind.TELEGRAM: {"bot_token": "8123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5", "chat_id": "42"},
-    ChannelKind.SLACK: {"bot_token": "xoxb-17653672481-aVerySecret", "channel_id": "C0123456789"},
-    ChannelKind.DISCORD: {
-        "bot_token": "MTIzNDU2Nzg5.GaBcDe.aVerySecretToken",
-        "channel_id": "2222222222222222222",
-    },
-    ChannelKind.WHATSAPP: {
-        "access_token": "EAAGaVerySecretToken",
-        "phone_number_id": "106540352242922",
-        "to": "4915123456789",
-    },
-}
-NETWORK_KINDS: Final = (ChannelKind.EMAIL, *HTTP_KINDS)
-SECRETS: Final = ("AAHdqTcv", "aVerySecret", "127.0.0.1", HANGING, "cloud-proxy-7", "0123456789")
+NETWORK_KINDS: Final = (ChannelKind.EMAIL, *CONFIGS)
+SECRETS: Final = (
+    *("127.0.0.1", HANGING, "cloud-proxy-7"),
+    *(config[key] for config in CONFIGS.values() for key in config if "token" in key),
+)
+"""What no error may repeat."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +76,7 @@ def before_or_after(mode: str) -> tuple[bool, ...]:
 
 def through_the_transport(cell: Cell, port: int, deadline: float) -> None:
     host = HANGING if cell.mode == DNS_HANG else "127.0.0.1"
-    config = HTTP_KINDS.get(cell.kind)
+    config = CONFIGS.get(cell.kind)
     if config is None:
         scheme = "smtp+ssl" if cell.mode == Rude.GARBAGE and not cell.sent else "smtp"
         config = {"to": "jo@support.example", "smtp_url": f"{scheme}://{host}:{port}"}
@@ -134,7 +126,7 @@ def struck(
         ) as relay,
     ):
         host = HANGING if mode == DNS_HANG else "127.0.0.1"
-        for kind in HTTP_KINDS:
+        for kind in CONFIGS:
             base = f"{'http' if sent else 'https'}://{host}:{web.port}"
             setattr(settings, f"{kind.upper()}_API_BASE", base)
         calls: dict[Future[Outcome], Cell] = {}
