@@ -52,7 +52,7 @@ class BesideButton(WhatsAppText):
     """The same where a button opens the form."""
 
     def link(self, url: str, escaped_label: str) -> str:
-        return gettext("%(label)s: with the button below.") % {"label": escaped_label}
+        return gettext("%(label)s (the button below)") % {"label": escaped_label}
 
 
 @dataclasses.dataclass(frozen=True)
