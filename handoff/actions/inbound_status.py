@@ -15,7 +15,7 @@ from handoff.actions.refusals import note_inbound
 from handoff.actions.relatives import relatives
 from handoff.actions.release import Ending, end, lock
 from handoff.actions.trail import note
-from handoff.contract.kinds import AttemptStatus, EventType, ReleaseKind
+from handoff.contract.kinds import AttemptStatus, EventType, ReleaseKind, SessionStatus
 from handoff.errors import TransportError
 from handoff.models import (
     Attempt,
@@ -113,6 +113,8 @@ def _of_dispatch(attempt: Attempt, status: Status) -> Applied:
 
 def _end_undeliverable(session: Session, conversation: Conversation | None) -> None:
     """Nobody was reached after all, unless another try was taken or somebody has spoken."""
+    if session.status != SessionStatus.ACTIVE or session.joined_name:
+        return
     arrived = session.attempts.exclude(delivery=BOUNCED).exclude(status=AttemptStatus.REFUSED)
     if not arrived.exists():
         ending = Ending(kind=ReleaseKind.UNDELIVERABLE, actor="desk")

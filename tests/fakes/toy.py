@@ -144,9 +144,15 @@ class Toy(Transport[ToySettings]):
     settings_model = ToySettings
     hook: ClassVar[type[Hook[Any]] | None] = ToyHook
 
+    @property
+    def resends_safely(self) -> bool:
+        """The toy posts each `nonce` once."""
+        return True
+
     def send(self, message: Outgoing, *, deadline: float) -> Receipt:
         """One message to the room; its id is that of its thread, when it opened one."""
         answering = "Reply to this message." if self.settings.hook_secret else ""
+        numbered = isinstance(message, Envelope)
         sent = self._ask(
             "POST",
             "messages",
@@ -154,7 +160,7 @@ class Toy(Transport[ToySettings]):
                 "room": self.settings.room,
                 "text": compose(message, Plain(2000), answering=answering),
                 "thread": message.thread_key,
-                "number": message.number if isinstance(message, Envelope) else 0,
+                "nonce": f"{message.session}:{message.number}" if numbered else "",
             },
             deadline=deadline,
         )

@@ -19,6 +19,8 @@ class Posted:
     room: str
     thread: str
     text: str
+    is_notice: bool
+    """It is no part of a handoff."""
 
 
 class FakeToy:
@@ -30,6 +32,7 @@ class FakeToy:
         self.key = KEY
         self.rooms = {"support": 3, "sales": 2}
         self.posts: list[Posted] = []
+        self._by_nonce: dict[str, Posted] = {}
         self._numbers = itertools.count(1)
 
     def handle(self, request: FakeRequest) -> FakeAnswer:
@@ -45,10 +48,23 @@ class FakeToy:
             return FakeAnswer(404, json={"problem": "no such room"})
         if not asked["text"] or len(asked["text"]) > 2000:
             return FakeAnswer(400, json={"problem": "1 to 2000 characters"})
+        post = self._by_nonce.get(asked["nonce"]) or self._post(asked)
+        return FakeAnswer(json={"id": post.id, "thread": post.thread})
+
+    def _post(self, asked: dict[str, str]) -> Posted:
         number = f"t{next(self._numbers)}"
         thread = asked["thread"] or number
-        self.posts.append(Posted(id=number, room=asked["room"], thread=thread, text=asked["text"]))
-        return FakeAnswer(json={"id": number, "thread": thread})
+        post = Posted(
+            id=number,
+            room=asked["room"],
+            thread=thread,
+            text=asked["text"],
+            is_notice=not asked["nonce"],
+        )
+        self.posts.append(post)
+        if asked["nonce"]:
+            self._by_nonce[asked["nonce"]] = post
+        return post
 
 
 _events: Final = itertools.count(1)

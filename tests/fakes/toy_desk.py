@@ -8,9 +8,12 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from handoff.actions import couriers
+from handoff.actions import notices
 from handoff.actions.channels import create_channel
 from handoff.actions.inbound_apply import apply_due
+from handoff.actions.relay import deliver_due
+from handoff.actions.turns import post_turn
+from handoff.contract.turns import TurnBody
 from handoff.models import Agent, Channel, Conversation, InboundEvent, Message, Session
 from tests import factories
 from tests.fakes import toy, toy_chat
@@ -56,9 +59,14 @@ class Toys:
 
     def sent(self) -> list[Posted]:
         """What is in the rooms, once all that is due was sent."""
-        couriers.look()
-        assert couriers.wait(10)
+        deliver_due()
+        while (owed := notices.claim()) is not None:
+            notices.send(owed)
         return self.chat.posts
+
+    def told(self) -> list[str]:
+        """The sentences that people got who wrote to us."""
+        return [post.text for post in self.sent() if post.is_notice]
 
 
 def address(channel: Channel) -> str:
@@ -74,13 +82,18 @@ def toy_channel(
 
 def thread_of(session: Session) -> str:
     """The thread that the dispatch opened."""
-    return session.attempts.get().thread_key
+    return session.attempts.get(number=1).thread_key
 
 
 def lines(conversation: Conversation) -> list[tuple[str, str, str]]:
     """Author, name and text of what people said."""
     said = Message.objects.filter(conversation=conversation).exclude(author="system")
     return list(said.order_by("event_id").values_list("author", "name", "text"))
+
+
+def write(conversation: Conversation, text: str) -> None:
+    """The visitor writes a line."""
+    post_turn(conversation, TurnBody(client_id=text, author="subscriber", text=text))
 
 
 @pytest.fixture
