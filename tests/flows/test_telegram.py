@@ -2,132 +2,21 @@
 and by polling.
 """
 
-import dataclasses
 import json
-import uuid
-from io import StringIO
-from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
-from django.core.management import call_command
-from django.db import connection
-from django.test import Client
-from django.urls import reverse
 from pytest_django import Settings
 
 from audit.models import Event as AuditEvent
-from handoff.actions import couriers
-from handoff.actions.inbound_apply import apply_due
-from handoff.actions.pollers import Pollers
-from handoff.models import Agent, Channel, Conversation, InboundEvent, Session
+from handoff.models import Agent, Session
 from tests import factories
-from tests.api.conftest import Desk
-from tests.fakes.providers import FakeAnswer, Providers
-from tests.fakes.telegram import BOT, BOT_TOKEN, GROUP, SUPERGROUP, FakeTelegram
-from tests.fakes.telegram_chats import MIA, Person, Post
+from tests.fakes.providers import Providers
+from tests.fakes.telegram import BOT, GROUP, SUPERGROUP, FakeTelegram
+from tests.fakes.telegram_chats import MIA, Person
+from tests.flows.telegram_story import Story, made
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BO = Person(id=5151, first_name="Bo")
-
-
-@dataclasses.dataclass
-class Story:
-    """A shop's agent, a visitor called Ana, and Mia, who reads Telegram."""
-
-    desk: Desk
-    channel: Channel
-    made: dict[str, Any]
-    """What `new_channel` printed."""
-    conversation: Conversation
-    telegram: FakeTelegram
-    providers: Providers
-    admin: Client
-
-    @property
-    def polls(self) -> bool:
-        return bool(self.channel.opened_settings()["mode"] == "poll")
-
-    def press(self, *path: str) -> str:
-        """The page that a button of the channel leads to."""
-        url = reverse(f"admin:handoff_channel_{path[0]}", args=[self.channel.pk, *path[1:]])
-        page = self.admin.post(url)
-        assert page.status_code == 200
-        assert self.made["webhook_secret"] not in page.text
-        return page.text
-
-    def hear(self, text: str = "", **message: Any) -> list[str]:
-        """Somebody writes, the desk gets to know it, and it is applied: what became of it."""
-        self.telegram.write(text, **message)
-        return self.heard()
-
-    def heard(self) -> list[str]:
-        before = set(InboundEvent.objects.values_list("pk", flat=True))
-        if self.polls:
-            self.poll()
-        else:
-            answers = self.telegram.deliver(self.providers, client=Client())
-            assert [(answer.status, answer.body) for answer in answers] == [(200, b"")] * len(
-                answers
-            )
-        apply_due()
-        rows = InboundEvent.objects.exclude(pk__in=before).exclude(body="").order_by("pk")
-        return list(rows.values_list("outcome", flat=True))
-
-    def poll(self) -> None:
-        """One look of the desk's pollers into each queue that is due."""
-        pollers = Pollers(told=lambda looked: pollers.halt())
-        assert pollers.look() == 1
-        assert pollers.wait(10)
-
-    def ask(self, **args: Any) -> dict[str, Any]:
-        return self.desk.call(
-            "handoff_request",
-            factories.arguments(self.channel, **args),
-            conversation=self.conversation,
-        )
-
-    def ana_says(self, text: str) -> dict[str, Any]:
-        body = {"client_id": uuid.uuid4().hex, "author": "subscriber", "text": text}
-        reply = self.desk.post(f"conversations/{self.conversation.public_id}/messages", body)
-        assert reply.status_code in (200, 201)
-        said: dict[str, Any] = reply.json()["message"]
-        return said
-
-    def chat(self) -> list[tuple[str, str, str]]:
-        """Author, name and text of each line that the visitor's chat shows."""
-        found = self.desk.get(f"conversations/{self.conversation.public_id}/messages").json()
-        return [(row["author"], row["name"], row["text"]) for row in found["data"]]
-
-    def posts(self) -> list[Post]:
-        """What stands in Telegram, once all that is due was sent."""
-        couriers.look()
-        assert couriers.wait(10)
-        return self.telegram.posts
-
-    def session(self) -> Session:
-        return Session.objects.get()
-
-    def settings(self) -> dict[str, Any]:
-        self.channel.refresh_from_db()
-        return self.channel.opened_settings()
-
-
-def made(agent: Agent, providers: Providers, **config: Any) -> Story:
-    out = StringIO()
-    given = {"bot_token": BOT_TOKEN, "chat_id": SUPERGROUP, **config}
-    call_command(
-        "new_channel", "--agent", agent.name, "--kind", "telegram", "--label", "Shop on Telegram",
-        "--config", json.dumps(given), "--json", stdout=out,
-    )  # fmt: skip
-    printed = json.loads(out.getvalue())
-    channel = Channel.objects.get(pk=printed["channel_id"])
-    boss = User.objects.filter(is_superuser=True).first() or User.objects.create_superuser("boss")
-    admin = Client()
-    admin.force_login(boss)
-    conversation = factories.conversation(agent, uuid.uuid4().hex, name="Ana")
-    telegram = providers.fakes["telegram"]
-    return Story(Desk(agent), channel, printed, conversation, telegram, providers, admin)
 
 
 @pytest.fixture(autouse=True)
@@ -223,26 +112,6 @@ def test_the_whole_story(agent: Agent, providers: Providers, mode: str) -> None:
     assert session.release_token not in json.dumps(
         list(AuditEvent.objects.values("details")), default=str
     )
-
-
-def test_what_was_not_taken_comes_again_and_counts_once(story: Story) -> None:
-    story.ask()
-    [asked] = story.posts()
-    story.telegram.write("It left on Monday.", chat=SUPERGROUP, under=asked)
-    [update] = story.telegram.waiting
-    table = InboundEvent._meta.db_table
-    with connection.cursor() as cursor:
-        cursor.execute(f"ALTER TABLE {table} RENAME TO {table}_away")
-        try:
-            answers = story.telegram.deliver(story.providers, client=Client())
-        finally:
-            cursor.execute(f"ALTER TABLE {table}_away RENAME TO {table}")
-    assert [answer.status for answer in answers] == [503]
-    assert story.telegram.waiting == [update]
-    assert story.heard() == ["replied"]
-    story.telegram.waiting.append(update)
-    assert story.heard() == []
-    assert [text for _, _, text in story.chat()].count("It left on Monday.") == 1
 
 
 def test_in_the_chat_with_the_bot_a_plain_message_is_enough(
@@ -352,16 +221,6 @@ def test_a_group_that_becomes_a_supergroup_goes_on(agent: Agent, providers: Prov
     assert story.hear("Yes.", chat=SUPERGROUP, under=line) == ["replied"]
 
 
-def test_a_group_that_moved_unseen_is_found_by_sending(agent: Agent, providers: Providers) -> None:
-    story = made(agent, providers, chat_id=GROUP)
-    story.press("set_up", "replies")
-    story.telegram.upgrade()
-    story.telegram.waiting.clear()
-    assert story.ask()["result"]["channel_message_id"] == f"{SUPERGROUP}:2"
-    assert story.settings()["chat_id"] == str(SUPERGROUP)
-    assert story.hear("Yes.", chat=SUPERGROUP, under=story.posts()[0]) == ["replied"]
-
-
 @pytest.mark.parametrize("mode", ["webhook", "poll"])
 def test_two_channels_of_one_bot_hear_each_its_own(
     agent: Agent, providers: Providers, mode: str
@@ -377,88 +236,3 @@ def test_two_channels_of_one_bot_hear_each_its_own(
     assert other.hear("For the other.") == ["replied"]
     assert [text for _, _, text in story.chat()] == ["For Ana."]
     assert [text for _, _, text in other.chat()] == ["For the other."]
-
-
-def test_a_blocked_bot_is_a_failure_that_says_what_to_do_to_the_admin_alone(
-    agent: Agent, providers: Providers
-) -> None:
-    story = made(agent, providers, chat_id=MIA.id)
-    story.telegram.rooms[MIA.id].refuses = "bot was blocked by the user"
-    answer = story.ask()
-    assert answer["isError"] is True
-    assert answer["result"]["code"] == "dispatch_failed"
-    assert "blocked" not in json.dumps(answer)
-    story.channel.refresh_from_db()
-    assert story.channel.healthy
-    assert "unblock" in story.channel.last_error_hint
-    failed = AuditEvent.objects.get(action="handoff.dispatch_failed")
-    assert failed.failure == "Telegram refused with 403: Forbidden: bot was blocked by the user"
-    assert failed.reason == "recipient_unreachable"
-
-
-def test_a_refused_token_takes_the_channel_out_of_use_until_the_test_heals_it(
-    story: Story,
-) -> None:
-    story.telegram.token = "7654321:AAE-another_token_of_the_same_bot_12345"
-    assert story.ask()["result"]["details"]["kind"] == "auth"
-    story.channel.refresh_from_db()
-    assert not story.channel.healthy
-    assert BOT_TOKEN not in json.dumps(list(AuditEvent.objects.values()), default=str)
-    story.telegram.token = BOT_TOKEN
-    story.press("test")
-    story.channel.refresh_from_db()
-    assert story.channel.healthy
-
-
-def test_a_proxy_in_between_may_have_passed_it_on(story: Story) -> None:
-    story.providers.script(
-        "telegram", [FakeAnswer(502, body=b"<html>proxy-7.internal</html>")], path="sendMessage"
-    )
-    answer = story.ask()
-    assert answer["result"]["code"] == "dispatch_unknown"
-    assert "proxy-7" not in json.dumps(answer)
-    assert story.session().status == "unknown"
-    token = story.session().release_token
-    assert story.hear(f"/release {token} It left on Monday.", chat=SUPERGROUP) == ["late"]
-
-
-def test_a_webhook_in_the_way_of_polling_is_told_on_the_channel(
-    agent: Agent, providers: Providers
-) -> None:
-    story = made(agent, providers, mode="poll")
-    story.telegram.webhook.url = "https://elsewhere.example.net/hook"
-    story.poll()
-    story.channel.refresh_from_db()
-    assert story.channel.healthy, "messages still go out"
-    assert "Connect replies" in story.channel.poll_hint
-
-
-def test_the_door_answers_with_the_codes_that_telegram_needs(story: Story) -> None:
-    telegram = story.telegram
-    address = f"/hooks/telegram/{story.channel.uuid}/"
-
-    def status(body: bytes, secret: str | None = None, to: str = address) -> int:
-        telegram.write("hello", chat=SUPERGROUP)
-        delivery = telegram.delivery({}, secret=secret)
-        answer = story.providers.deliver(
-            dataclasses.replace(delivery, body=body), to=to, client=Client()
-        )
-        assert b"hello" not in answer.body
-        return answer.status
-
-    assert status(b"{}") == 200
-    assert status(b"{") == 200
-    assert status(b"{}", secret="") == 403
-    assert status(b"{}", secret="wrong") == 403
-    assert status(b"{", secret="wrong") == 403
-    assert status(b"[" + b" " * 1_000_000 + b"]") == 200
-    assert status(b"[" + b" " * (1024 * 1024) + b"]") == 413
-    assert status(b"{}", to=f"/hooks/telegram/{uuid.uuid4()}/") == 404
-    assert Client().get(address).status_code == 405
-    Channel.objects.update(enabled=False)
-    assert status(b"{}") == 200
-    assert status(b"{}", secret="wrong") == 403
-    refused = AuditEvent.objects.filter(action="inbound.refused")
-    assert {"bad_secret", "unreadable", "too_large"} <= set(
-        refused.values_list("reason", flat=True)
-    )
