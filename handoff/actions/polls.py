@@ -19,7 +19,7 @@ from django.db.models.functions import Now
 
 from handoff.actions import inbound
 from handoff.actions.channels import note_failure, note_success
-from handoff.actions.relatives import Opened, opened
+from handoff.actions.relatives import Opened, opened, relatives
 from handoff.actions.writing import writing
 from handoff.contract.kinds import OPEN, TransportErrorKind
 from handoff.errors import TransportError
@@ -101,11 +101,11 @@ def lease(channel: Channel) -> bool:
 def look_into(one: Opened) -> Looked:
     """Look once into a channel whose lease is ours, keep what came, and give the lease back."""
     channel = Channel.objects.select_related("agent").get(pk=one.channel.pk)
+    sharing = relatives(channel, one.transport.account())
+    open_threads = threads([other.channel.pk for other in sharing])
     deadline = time.monotonic() + settings.DISPATCH_SECONDS
     try:
-        polled = one.transport.poll(
-            channel.poll_cursor, threads=threads(channel), deadline=deadline
-        )
+        polled = one.transport.poll(channel.poll_cursor, threads=open_threads, deadline=deadline)
     except TransportError as error:
         return _failed(channel, error)
     except Exception as error:  # the mailbox loop: whatever one breaks, the next must be read

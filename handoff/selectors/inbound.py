@@ -92,9 +92,11 @@ def recipients(channel: Channel, said: Said) -> frozenset[str]:
     return frozenset(newest) | frozenset(keys.filter(thread_key__in=named))
 
 
-def threads(channel: Channel) -> tuple[str, ...]:
+def threads(channels: Collection[int]) -> tuple[str, ...]:
     """The thread keys of the handoffs that may still be answered, the open ones first."""
-    answerable = Session.objects.filter(Q(status__in=OPEN) | _may_answer_late(), channel=channel)
+    answerable = Session.objects.filter(
+        Q(status__in=OPEN) | _may_answer_late(), channel__in=channels
+    )
     first_the_open = Case(When(status__in=OPEN, then=0), default=1, output_field=IntegerField())
     keys = (
         Attempt.objects.filter(session__in=answerable.order_by(first_the_open, "-pk")[:200])

@@ -48,7 +48,7 @@ class ToySettings(TransportSettings):
     """Signs what the toy posts to this desk."""
 
 
-class _Posted(pydantic.BaseModel):
+class Posted(pydantic.BaseModel):
     """One event in the body of a webhook."""
 
     id: Annotated[str, pydantic.StringConstraints(min_length=1)]
@@ -90,7 +90,7 @@ class _Posted(pydantic.BaseModel):
         return None
 
 
-_POSTED: Final = pydantic.TypeAdapter(list[_Posted])
+_EVENTS: Final = pydantic.TypeAdapter(list[Posted])
 
 
 class ToyHook(Hook[ToySettings]):
@@ -99,7 +99,7 @@ class ToyHook(Hook[ToySettings]):
         if refused := self._refused(call):
             return Received(answer=HookAnswer(status=403), refused=refused)
         try:
-            posted = _POSTED.validate_python(jsontext.loads(call.body))
+            posted = _EVENTS.validate_python(jsontext.loads(call.body))
         except (jsontext.JSONProblem, pydantic.ValidationError):
             return Received(answer=HookAnswer(status=200), refused="unreadable")
         return Received(
@@ -152,15 +152,15 @@ class Toy(Transport[ToySettings]):
     def send(self, message: Outgoing, *, deadline: float) -> Receipt:
         """One message to the room; its id is that of its thread, when it opened one."""
         answering = "Reply to this message." if self.settings.hook_secret else ""
-        numbered = isinstance(message, Envelope)
-        sent = self._ask(
+        nonce = f"{message.session}:{message.number}" if isinstance(message, Envelope) else ""
+        sent = self.ask(
             "POST",
             "messages",
             {
                 "room": self.settings.room,
                 "text": compose(message, Plain(2000), answering=answering),
                 "thread": message.thread_key,
-                "nonce": f"{message.session}:{message.number}" if numbered else "",
+                "nonce": nonce,
             },
             deadline=deadline,
         )
@@ -170,14 +170,14 @@ class Toy(Transport[ToySettings]):
 
     def test(self, *, deadline: float) -> TestReport:
         """Whether the key opens the room."""
-        found = self._ask("GET", f"rooms/{self.settings.room}", deadline=deadline)
+        found = self.ask("GET", f"rooms/{self.settings.room}", deadline=deadline)
         return TestReport(works=True, lines=(f"The room has {found.get('people')} people.",))
 
     def accepts(self, said: Said, *, recipients: frozenset[str]) -> bool:
         """Whoever may write in the room is the recipient."""
         return said.place == self.settings.room
 
-    def _ask(
+    def ask(
         self, method: str, path: str, body: object = None, *, deadline: float
     ) -> dict[str, Any]:
         answer = call(

@@ -32,6 +32,9 @@ class FakeToy:
         self.key = KEY
         self.rooms = {"support": 3, "sales": 2}
         self.posts: list[Posted] = []
+        self.queue: list[dict[str, Any]] = []
+        """What it gives to whoever asks, instead of posting it."""
+        self.hint = ""
         self._by_nonce: dict[str, Posted] = {}
         self._numbers = itertools.count(1)
 
@@ -41,6 +44,10 @@ class FakeToy:
         if request.method == "GET" and request.path.startswith("/rooms/"):
             people = self.rooms.get(request.path.removeprefix("/rooms/"))
             return FakeAnswer(json={"people": people}) if people else FakeAnswer(404, json={})
+        if request.method == "GET" and request.path == "/queue":
+            after = int(request.query["after"] or 0)
+            found = self.queue[after : after + 2]
+            return FakeAnswer(json={"events": found, "next": after + len(found), "hint": self.hint})
         if request.method != "POST" or request.path != "/messages":
             raise UnknownPath
         asked = request.json()

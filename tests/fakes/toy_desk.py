@@ -74,10 +74,16 @@ def address(channel: Channel) -> str:
 
 
 def toy_channel(
-    agent: Agent, *, label: str = "Support room", secret: str = toy_chat.SECRET, **config: Any
+    agent: Agent,
+    *,
+    kind: str = "toy",
+    label: str = "Support room",
+    secret: str = toy_chat.SECRET,
+    **config: Any,
 ) -> Channel:
+    """A channel to the room `support`; without `secret` the desk makes one of its own."""
     settings = {"room": "support", "api_key": toy_chat.KEY, "hook_secret": secret, **config}
-    return create_channel(agent, kind="toy", label=label, config=settings, actor="test")
+    return create_channel(agent, kind=kind, label=label, config=settings, actor="test")
 
 
 def thread_of(session: Session) -> str:
