@@ -8,10 +8,14 @@ urlpatterns = [
     path("r/", include("returnforms.urls")),
     path("", include("handoff.chat.urls")),
     path("api/", include("handoff.api.urls")),
+    path("", include("handoff.mcp.urls")),
     path("hooks/", include("handoff.hooks.urls")),
     path("inbox/", include("handoff.inbox.urls")),
     path(f"{settings.ADMIN_PATH}/", admin.site.urls),
 ]
+
+if settings.ANYMAIL:
+    urlpatterns.insert(0, path("hooks/anymail/", include("anymail.urls")))
 
 handler400 = "config.handlers.bad_request"
 handler403 = "config.handlers.forbidden"

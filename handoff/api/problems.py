@@ -35,14 +35,24 @@ _NOTED = (NotAuthorised, NotYours, Malformed, Invalid, TooFast, TooLarge)
 
 def answer_for(exc: Exception, context: dict[str, Any]) -> Response:
     """The response for an exception of an API view; never re-raises, never repeats its text."""
-    request: Request | None = context.get("request")
+    error = noted(exc, context)
+    if error is None:
+        return _fault(tool_call=getattr(context.get("view"), "is_tool_call", False))
+    return render(error, context.get("request"))
+
+
+def noted(exc: Exception, context: dict[str, Any]) -> HandoffError | None:
+    """An exception of an API view as one of ours, on the trail or the spool where it belongs there.
+
+    None for a fault of our own, which is in the log then.
+    """
     view = context.get("view")
     tool_call = getattr(view, "is_tool_call", False)
     try:
         error = _as_ours(exc)
         if error is None:
             log.error("an API view failed", exc_info=exc)
-            return _fault(tool_call=tool_call)
+            return None
         if isinstance(error, _NOTED):
             note_refusal(error, caller=getattr(view, "caller", None), tool_call=tool_call)
     except DatabaseError as problem:
@@ -50,7 +60,7 @@ def answer_for(exc: Exception, context: dict[str, Any]) -> Response:
     if tool_call and isinstance(error, DeskUnavailable | OutcomeUnrecorded):
         caller, tool = getattr(view, "caller", None), getattr(view, "tool", "")
         note_unavailable(error, caller=caller, tool=tool)
-    return render(error, request)
+    return error
 
 
 def render(error: HandoffError, request: Request | None) -> Response:
