@@ -15,7 +15,8 @@ def _threaded(
     method: Callable[Concatenate[Desk, P], T],
 ) -> "Callable[Concatenate[AsyncDesk, P], Coroutine[Any, Any, T]]":
     async def call(self: "AsyncDesk", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await asyncio.to_thread(method, self.desk, *args, **kwargs)
+        own: Callable[P, T] = getattr(self.desk, method.__name__)  # a subclass may have its own
+        return await asyncio.to_thread(own, *args, **kwargs)
 
     call.__doc__ = method.__doc__
     return call

@@ -14,7 +14,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from pydantic import PrivateAttr
 
-from handoff_client import keys
+from handoff_client import keys, offers
 from handoff_client.answers import Answer
 from handoff_client.async_desk import AsyncDesk
 from handoff_client.desk import Conversation, Desk
@@ -84,10 +84,10 @@ class DeskTool(BaseTool):
 
 
 def tools(desk: Desk, *, conversation: Named = None) -> list[BaseTool]:
-    """The tools that the agent has now. Without a `conversation` that of the run's config is
+    """The tools of this agent. Without a `conversation` that of the run's config is
     taken: `{"configurable": {"handoff_conversation": "c_…"}}`.
     """
-    return [DeskTool(desk, offer, conversation) for offer in desk.tools("mcp")]
+    return [DeskTool(desk, offer, conversation) for offer in offers.completed(desk.tools("mcp"))]
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ from langchain_core.tools import BaseTool
 from langgraph.func import task
 from langgraph.types import Command, interrupt
 
+from handoff_client import offers
 from handoff_client.answers import Answer
 from handoff_client.async_desk import AsyncDesk
 from handoff_client.desk import Desk
@@ -50,7 +51,7 @@ def tools(desk: Desk, *, conversation: Named = None) -> list[BaseTool]:
     """As `handoff_client.langchain.tools`, with a `handoff_request` that parks the run."""
     return [
         (ParkingTool if offer["name"] == "handoff_request" else DeskTool)(desk, offer, conversation)
-        for offer in desk.tools("mcp")
+        for offer in offers.completed(desk.tools("mcp"))
     ]
 
 

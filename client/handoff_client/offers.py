@@ -93,6 +93,14 @@ def everybodys(format: Format) -> list[Schema]:  # noqa: A002  (the name in the 
     return [_shaped(tool, format) for tool in TOOLS]
 
 
+def completed(listed: list[Schema]) -> list[Schema]:
+    """What the desk lists, and those that it does not list yet: an agent that is built once has
+    no handoff to look at then, but will have one.
+    """
+    names = {tool.get("name") for tool in listed}
+    return [*listed, *(tool for tool in everybodys("mcp") if tool["name"] not in names)]
+
+
 def _shaped(tool: Schema, format: Format) -> Schema:  # noqa: A002
     named = {"name": tool["name"], "description": tool["description"]}
     schema = tool["inputSchema"]

@@ -12,7 +12,7 @@ from typing import Any
 from agents import FunctionTool
 from agents.tool_context import ToolContext
 
-from handoff_client import answers, keys
+from handoff_client import answers, keys, offers
 from handoff_client.async_desk import AsyncDesk
 from handoff_client.desk import Conversation, Desk
 
@@ -21,7 +21,7 @@ Named = Conversation | Callable[[ToolContext[Any]], Conversation | None] | None
 
 
 def tools(desk: Desk, *, conversation: Named = None) -> list[FunctionTool]:
-    """The tools that the agent has now."""
+    """The tools of this agent."""
     return [
         FunctionTool(
             name=offer["name"],
@@ -30,7 +30,7 @@ def tools(desk: Desk, *, conversation: Named = None) -> list[FunctionTool]:
             on_invoke_tool=functools.partial(_invoked, AsyncDesk(desk), conversation),
             strict_json_schema=False,  # the desk's schema has optional arguments
         )
-        for offer in desk.tools("mcp")
+        for offer in offers.completed(desk.tools("mcp"))
     ]
 
 

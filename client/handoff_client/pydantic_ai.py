@@ -16,7 +16,7 @@ from pydantic_ai import (
     ToolReturn,
 )
 
-from handoff_client import keys
+from handoff_client import keys, offers
 from handoff_client.answers import Answer
 from handoff_client.async_desk import AsyncDesk
 from handoff_client.desk import Conversation, Desk
@@ -29,7 +29,7 @@ Named = Conversation | Callable[[RunContext[Any]], Conversation | None] | None
 
 
 def tools(desk: Desk, *, conversation: Named = None, defer: bool = False) -> list[Tool[Any]]:
-    """The tools that the agent has now.
+    """The tools of this agent.
 
     With `defer`, a `handoff_request` that reached somebody ends the run with
     DeferredToolRequests, which have to be among the agent's output types; `results` waits for what
@@ -37,7 +37,7 @@ def tools(desk: Desk, *, conversation: Named = None, defer: bool = False) -> lis
     """
     return [
         _tool(AsyncDesk(desk), offer, conversation, defer=defer and offer["name"] == DEFERRED)
-        for offer in desk.tools("mcp")
+        for offer in offers.completed(desk.tools("mcp"))
     ]
 
 

@@ -118,6 +118,28 @@ def test_a_langgraph_agent_is_told_and_goes_on(desks: list[RawServer]) -> None:
         }
 
 
+@pytest.mark.parametrize("word", ["ask", "async-ask"])
+def test_a_parked_run_is_resumed_without_asking_again(word: str, tmp_path: Path) -> None:
+    """The request is kept with the run, so a desk that fails by then can't unsay it."""
+    asked = {"ok": True, "handoff_session_id": "hs_1", "channel_label": "Sales"}
+    ended = {"handoff": {"status": "released", "values": {"order_status": "lost"}}}
+    scripts: list[Script] = [
+        answer(200, {"tools": TOOLS}),
+        answer(200, {"text": "Handed to Sales.", "isError": False, "result": asked}),
+        handoff("released"),
+        answer(200, {"text": "[Bot resumed — …]", "isError": False, "result": ended}),
+    ]
+    with RawServer(*scripts, answer(503)) as desk:
+        told = run("story.py", word, str(tmp_path / "threads"), desk.url, "hd_token", "1")
+    assert told == {
+        "note": "[Bot resumed — …]",
+        "status": "success",
+        "handoff": ended["handoff"],
+        "last": "Your order is lost.",
+    }
+    assert len(desk.asked) == 4
+
+
 def test_an_openai_agent_is_told_and_goes_on(desks: list[RawServer]) -> None:
     with RawServer(answer(200, {"tools": TOOLS})) as spare:
         broken, *found = run("openai_agent.py", spare.url, *(desk.url for desk in desks))
