@@ -1,6 +1,7 @@
 """Discord's calls to us: who is believed, what a command means, what is answered."""
 
 import json
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,28 @@ def test_a_signature_is_over_the_bytes_as_they_came() -> None:
     for other in (body + b" ", json.dumps(json.loads(body), ensure_ascii=False).encode()):
         found = received(Delivery(body=other, headers=sent.headers))
         assert (found.answer.status, found.refused) == (401, "bad_signature")
+
+
+def test_no_change_of_a_bit_is_believed() -> None:
+    chance = random.Random(54)
+    good = signed(typed("reply", text="Send the refund."), at=NOW)
+    assert received(good).events
+    whole = [
+        good.body,
+        bytes.fromhex(good.headers["X-Signature-Ed25519"]),
+        good.headers["X-Signature-Timestamp"].encode(),
+    ]
+    for _ in range(3000):
+        parts = [bytearray(part) for part in whole]
+        part = chance.choice(parts)
+        part[chance.randrange(len(part))] ^= 1 << chance.randrange(8)
+        body, signature, timestamp = map(bytes, parts)
+        headers = {
+            "X-Signature-Ed25519": signature.hex(),
+            "X-Signature-Timestamp": timestamp.decode("latin-1"),
+        }
+        found = received(Delivery(body=body, headers=headers))
+        assert (found.answer.status, found.events) == (401, ())
 
 
 def test_another_key_is_not_believed_and_no_key_believes_nothing() -> None:
