@@ -12,6 +12,7 @@ from django.utils.csp import CSP
 
 from config import keys
 from config.address import public_address
+from config.mail_hosts import webhooks_of_mail_hosts
 
 env = environ.Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -198,6 +199,10 @@ DEFAULT_FROM_EMAIL: str = env.str(
     "DEFAULT_FROM_EMAIL",
     default=f"handoff@{'localhost' if ':' in _mail_host else _mail_host}",
 )
+
+ANYMAIL = webhooks_of_mail_hosts(env.json("ANYMAIL", default={}))
+if ANYMAIL:
+    INSTALLED_APPS.append("anymail")
 
 # --- REST ------------------------------------------------------------------------------------
 REST_FRAMEWORK = {

@@ -1,58 +1,34 @@
-"""Mail: one message to the configured addresses, over the channel's server or the deployment's."""
+"""Mail: one message to the configured addresses, and replies read from a mailbox."""
 
 import dataclasses
-import re
+import hashlib
+from collections.abc import Iterator
 from email.errors import MessageError
-from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
-from email.policy import SMTP as SMTP_POLICY
-from email.policy import Policy
+from email.headerregistry import Address
 from email.utils import parseaddr
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
-from django.core.mail import EmailMultiAlternatives
-from django.core.validators import validate_email
-from django.utils.encoding import punycode
+from django.utils.crypto import constant_time_compare
 
-from handoff.contract.kinds import ChannelKind, Urgency
+from handoff.contract.commands import read_release
+from handoff.contract.kinds import ChannelKind
 from handoff.contract.kinds import TransportErrorKind as Kind
 from handoff.errors import TransportError
-from handoff.outbound.mail_url import MailFolder, MailServer, parse_mail_url
-from handoff.outbound.smtp import Letter, check, deliver
-from handoff.transports.base import (
-    Closed,
-    Envelope,
-    Line,
-    Notice,
-    Outgoing,
-    Receipt,
-    Request,
-    TestReport,
-    Transport,
-)
+from handoff.outbound import imap, smtp
+from handoff.outbound.mail_url import MailFolder, MailServer, parse_imap_url, parse_mail_url
+from handoff.transports.base import Notice, Outgoing, Receipt, TestReport, Transport
 from handoff.transports.email_body import compose
 from handoff.transports.email_clip import header_words
+from handoff.transports.email_guard import is_ours
+from handoff.transports.email_inbox import Place, look
+from handoff.transports.email_letter import letter, ours, wire
 from handoff.transports.email_settings import EmailSettings, Inbound
+from handoff.transports.inbound import Polled, Said
 
-
-class MessageIds(UnstructuredHeader, BaseHeader):
-    """Message ids, folded between and never inside: the stock header would encode a long one."""
-
-    def fold(self, *, policy: Policy) -> str:
-        return f"{self.name}: {f'{policy.linesep} '.join(self.split())}{policy.linesep}"
-
-
-def _header_registry() -> HeaderRegistry:
-    registry = HeaderRegistry()
-    for name in ("References", "In-Reply-To", "Message-ID"):
-        registry.map_to_type(name, MessageIds)
-    return registry
-
-
-POLICY = SMTP_POLICY.clone(cte_type="7bit", header_factory=_header_registry())
-"""CRLF line ends, and nothing outside ASCII on the wire: any server can take it."""
-MESSAGE_ID = re.compile(r"<[\x21-\x3b\x3d\x3f-\x7e]{1,240}>")
+BY_WEBHOOK: Final = "anymail"
+"""The account of what comes by the webhook of the deployment's mail host."""
+_PERMANENT: Final = frozenset({Kind.AUTH, Kind.PERMISSION, Kind.NOT_FOUND})
 
 
 class Email(Transport[EmailSettings]):
@@ -61,51 +37,136 @@ class Email(Transport[EmailSettings]):
     collects_lines: ClassVar[bool] = True
 
     def send(self, message: Outgoing, *, deadline: float) -> Receipt:
-        """One mail to all configured addresses; see Transport.send.
+        """One mail to all configured addresses, or a notice to who wrote; see Transport.send.
 
         `provider_message_id` is our own Message-ID. One try: whether to try again is for the
         caller, who knows the deadline of the whole call.
         """
-        if isinstance(message, Notice):
-            raise TransportError(Kind.BAD_FORMAT, "this desk answers no mail")
         via = self._server()
         sender = self._sender()
-        message_id = f"<h.{message.session}.{message.number}@{_ascii_domain(sender)}>"
+        earlier = () if isinstance(message, Notice) else message.earlier_ids
         try:
-            letter = self._letter(message, sender, message_id)
+            body = compose(message, replies_are_read=self._reads)
+            mail, message_id = letter(message, body, self.settings, sender=sender)
         except (ValueError, MessageError) as error:  # a header that the mail classes refuse
             raise TransportError(
                 Kind.BAD_FORMAT,
                 f"the mail could not be built: {type(error).__name__}",
                 hint="Check the channel's label, from_name and addresses.",
             ) from error
-        accepted = deliver(letter, via=via, deadline=deadline)
+        accepted = smtp.deliver(mail, via=via, deadline=deadline)
         excerpt = accepted.reply
         if accepted.refused:
-            excerpt += f" ({accepted.refused} of {len(self.settings.to)} addresses were refused)"
+            excerpt += f" ({accepted.refused} of {len(mail.recipients)} addresses were refused)"
         return Receipt(
             provider_message_id=message_id,
-            thread_key=(_ours(message.earlier_ids) or [message_id])[0],
+            thread_key=(ours(earlier) or [message_id])[0],
             raw_excerpt=excerpt,
         )
 
     def test(self, *, deadline: float) -> TestReport:
-        """Open, EHLO, STARTTLS, log in and NOOP; nobody gets a mail."""
+        """Log in where mail goes out, and where replies are read; nobody gets a mail."""
         lines: list[str] = []
         try:
-            via = self._server()
-            lines.append(f"Mail goes out as {self._sender().addr_spec}.")
-            if isinstance(via, MailFolder):
-                lines.append("Mail stays on this machine, in the demo mailbox: nobody gets it.")
-            else:
-                lines.extend(check(via, deadline=deadline))
+            lines.extend(self._check_sending(deadline))
+            lines.extend(self._check_reading(deadline))
         except TransportError as error:
             lines.append(f"Stopped there: {error.operator_detail}.")
             lines.append(error.hint)
             return TestReport(works=False, lines=tuple(filter(None, lines)))
-        if isinstance(via, MailServer) and not self.settings.from_email:
-            lines.append("from_email is empty, so DEFAULT_FROM_EMAIL of the deployment is used.")
         return TestReport(works=True, lines=tuple(lines))
+
+    def accepts(self, said: Said, *, recipients: frozenset[str]) -> bool:
+        """An address that we signed is enough, whoever wrote to it, and so is a release token.
+
+        Without either it must answer a mail of ours, from a recipient's address or their domain:
+        our Message-IDs hold the handoff's id, which visitors see, too.
+        """
+        if said.session:
+            return True
+        command = read_release(said.text)
+        if command is not None and command.token:
+            return True
+        answers_us = any(map(is_ours, said.replies_to))
+        return answers_us and self._is_recipient(said.sender_id)
+
+    def account(self) -> str:
+        """The mailbox, for channels that share one; what only the two know of each other is not
+        in it.
+        """
+        if self.settings.inbound is Inbound.ANYMAIL:
+            return BY_WEBHOOK
+        if self.settings.inbound is Inbound.NONE:
+            return ""
+        server = self._mailbox()
+        named = (server.host.lower(), str(server.port), server.username, self.settings.imap_folder)
+        return hashlib.sha256("\n".join(named).encode()).hexdigest()[:32]
+
+    def shares_account(self, other: Transport[EmailSettings]) -> bool:
+        """Whether the other reads the same mailbox, with the same login."""
+        theirs = other.settings
+        if self.account() != other.account() or not self.account():
+            return False
+        return constant_time_compare(self.settings.imap_url, theirs.imap_url)
+
+    @property
+    def polls(self) -> bool:
+        return self.settings.inbound is Inbound.IMAP
+
+    def poll(self, cursor: str, *, threads: tuple[str, ...], deadline: float) -> Polled:
+        """See `email_inbox.look`. A mailbox that refuses us is a failure for now, whatever the
+        reason: mail still goes out, and the form takes the answers.
+        """
+        place = Place(
+            server=self._mailbox(),
+            folder=self.settings.imap_folder,
+            own=frozenset({self._sender().addr_spec.lower()}),
+            account=self.account(),
+        )
+        try:
+            return look(place, cursor, answers_expected=bool(threads), deadline=deadline)
+        except TransportError as error:
+            if error.kind not in _PERMANENT:
+                raise
+            raise TransportError(Kind.TRANSIENT, error.operator_detail, hint=error.hint) from error
+
+    @property
+    def _reads(self) -> bool:
+        return self.settings.inbound is not Inbound.NONE
+
+    def _is_recipient(self, address: str) -> bool:
+        domains = {one.rpartition("@")[2].lower() for one in self.settings.to}
+        return address.rpartition("@")[2].lower() in domains
+
+    def _check_sending(self, deadline: float) -> Iterator[str]:
+        via = self._server()
+        yield f"Mail goes out as {self._sender().addr_spec}."
+        if isinstance(via, MailFolder):
+            yield "Mail stays on this machine, in the demo mailbox: nobody gets it."
+            return
+        yield from smtp.check(via, deadline=deadline)
+        if not self.settings.from_email:
+            yield "from_email is empty, so DEFAULT_FROM_EMAIL of the deployment is used."
+
+    def _check_reading(self, deadline: float) -> Iterator[str]:
+        if not self._reads:
+            yield "Replies by mail are not read (inbound is none); the form takes the answers."
+            return
+        local_part, domain = self.settings.inbound_local_part, self.settings.inbound_domain
+        yield f"Replies go to {local_part}@{domain}."
+        if self.settings.inbound is Inbound.ANYMAIL:
+            if not settings.ANYMAIL:
+                raise TransportError(
+                    Kind.AUTH,
+                    "this desk takes no webhooks of mail hosts",
+                    hint="Whoever runs the desk sets ANYMAIL (docs/channels/email.md).",
+                )
+            yield "The mail host posts them to this desk; send one to see it arrive."
+            return
+        yield from imap.check(self._mailbox(), self.settings.imap_folder, deadline=deadline)
+
+    def _mailbox(self) -> MailServer:
+        return parse_imap_url(self.settings.imap_url)
 
     def _server(self) -> MailServer | MailFolder:
         own = self.settings.smtp_url
@@ -132,70 +193,10 @@ class Email(Transport[EmailSettings]):
         name, address = parseaddr(settings.DEFAULT_FROM_EMAIL)
         address = self.settings.from_email or address
         try:
-            return Address(self.settings.from_name or header_words(name), addr_spec=_wire(address))
+            return Address(self.settings.from_name or header_words(name), addr_spec=wire(address))
         except (ValueError, IndexError, MessageError) as error:
             raise TransportError(
                 Kind.BAD_FORMAT,
                 "the sender is not a mail address",
                 hint="Set the channel's from_email, or DEFAULT_FROM_EMAIL, to one mail address.",
             ) from error
-
-    def _letter(self, message: Request | Line | Closed, sender: Address, message_id: str) -> Letter:
-        body = compose(message, replies_are_read=self.settings.inbound is not Inbound.NONE)
-        mail = EmailMultiAlternatives(
-            body.subject,
-            body.text,
-            from_email=str(sender),
-            to=[_wire(address) for address in self.settings.to],
-            reply_to=_reply_to(message),
-            headers=_headers(message, message_id),
-        )
-        mail.attach_alternative(body.html, "text/html")
-        if body.transcript:
-            mail.attach("transcript.txt", body.transcript, "text/plain")
-        return Letter(
-            sender=sender.addr_spec,
-            recipients=tuple(mail.to),
-            content=mail.message(policy=POLICY).as_bytes(),
-        )
-
-
-def _headers(message: Request | Line | Closed, message_id: str) -> dict[str, str]:
-    """Threading, and the two headers that keep auto-responders quiet (RFC 3834, Exchange)."""
-    earlier = _ours(message.earlier_ids)
-    headers = {
-        "Message-ID": message_id,
-        # some relays rewrite Message-ID and leave this, so our own id stands here too
-        "References": " ".join([*earlier, message_id]),
-        "Auto-Submitted": "auto-generated",
-        "X-Auto-Response-Suppress": "All",
-    }
-    if earlier:
-        headers["In-Reply-To"] = earlier[-1]
-    if isinstance(message, Request) and message.urgency is Urgency.HIGH:
-        headers["Importance"] = "high"
-    return headers
-
-
-def _ours(ids: tuple[str, ...]) -> list[str]:
-    """The ids that can stand in a header; a long thread keeps its root and its newest twenty."""
-    usable = [found for found in ids if MESSAGE_ID.fullmatch(found)]
-    return usable if len(usable) <= 21 else [usable[0], *usable[-20:]]
-
-
-def _reply_to(message: Envelope) -> list[str]:
-    try:
-        validate_email(message.contact_back_email)
-    except ValidationError:
-        return []
-    return [_wire(message.contact_back_email)]
-
-
-def _wire(address: str) -> str:
-    """The address with its domain in ASCII, as SMTP without SMTPUTF8 needs it."""
-    local, at, domain = address.rpartition("@")
-    return f"{local}{at}{domain if domain.isascii() else punycode(domain)}"
-
-
-def _ascii_domain(sender: Address) -> str:
-    return sender.domain or "localhost"

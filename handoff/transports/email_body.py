@@ -8,7 +8,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext
 
 from handoff.contract.kinds import Urgency
-from handoff.transports.base import Closed, Envelope, Line, Request
+from handoff.transports.base import Closed, Envelope, Line, Notice, Request
 from handoff.transports.email_clip import TEXT_BYTES, header_words, one_row, parts_of, quoted, shown
 from handoff.transports.recipient_place import GAPS, how_long, place, when
 
@@ -27,13 +27,15 @@ class Body:
 
 
 def compose(
-    message: Request | Line | Closed, *, replies_are_read: bool, cap: int = TEXT_BYTES
+    message: Request | Line | Closed | Notice, *, replies_are_read: bool, cap: int = TEXT_BYTES
 ) -> Body:
     """The body of one mail.
 
     `replies_are_read` says whether this desk reads a reply to it; without that nothing is
     promised and the form is named as the way. `cap` bounds all text, in UTF-8 bytes.
     """
+    if isinstance(message, Notice):
+        return _notice(message, replies_are_read=replies_are_read)
     with place(message.language, message.timezone):
         values, transcript = _values(message), ""
         if isinstance(message, Request):
@@ -66,6 +68,26 @@ def subject_of(message: Envelope) -> str:
     if message.earlier_ids:
         subject = f"Re: {subject}"
     return subject if len(subject) <= SUBJECT_MAX else subject[: SUBJECT_MAX - 1] + "…"
+
+
+def _notice(notice: Notice, *, replies_are_read: bool) -> Body:
+    """A sentence of ours to somebody who wrote to us."""
+    with place(notice.language, "UTC"):
+        values = {
+            "paragraphs": [
+                one_row(line) for line in shown(notice.text).split("\n") if line.strip()
+            ],
+            "language": translation.get_language(),
+            "direction": "rtl" if translation.get_language_bidi() else "ltr",
+            "reply_marker": REPLY_MARKER,
+            "replies_are_read": replies_are_read,
+        }
+        subject = gettext("About your reply to the handoff desk")
+        return Body(
+            subject=subject,
+            text=GAPS.sub("\n\n", render_to_string("mail/notice.txt", values)).strip() + "\n",
+            html=render_to_string("mail/notice.html", values),
+        )
 
 
 def _values(message: Request | Line | Closed) -> dict[str, Any]:

@@ -3,15 +3,15 @@
 import re
 from enum import StrEnum
 from typing import Annotated, ClassVar
-from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_domain_name, validate_email
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from handoff.contract.limits import NAME_MAX
-from handoff.outbound.mail_url import MailFolder, parse_mail_url
+from handoff.outbound.mail_url import MailFolder, parse_imap_url, parse_mail_url
 from handoff.transports.base import TransportSettings
+from handoff.transports.email_address import BLANK, LOCAL_PART, LOCAL_PART_MAX, NAME_LENGTH
 from handoff.transports.email_clip import header_words
 
 RECIPIENTS_MAX = 20
@@ -48,38 +48,51 @@ def _smtp_url(text: str) -> str:
     return text
 
 
-def _imap_url(text: str) -> str:
+def _imap_url(text: str, info: ValidationInfo) -> str:
     if text:
-        try:
-            parts = urlsplit(text)
-            usable = parts.scheme in ("imap", "imaps") and bool(parts.hostname)
-        except ValueError:
-            usable = False
-        if not usable:
-            raise ValueError("must look like imaps://user:password@mail.example.org")
+        parse_imap_url(text)
+    elif info.data.get("inbound") is Inbound.IMAP:
+        raise ValueError("is needed to read replies from a mailbox: imaps://user:password@host")
     return text
 
 
-def _domain_or_blank(text: str) -> str:
+def _imap_folder(text: str) -> str:
+    if not text or not text.isascii() or not text.isprintable():
+        raise ValueError("must be the folder's name as its server spells it, such as INBOX")
+    return text
+
+
+def _domain_or_blank(text: str, info: ValidationInfo) -> str:
     if text:
         try:
             validate_domain_name(text)
         except ValidationError:
             raise ValueError("must be a domain name, such as inbound.example.org") from None
+    elif info.data.get("inbound", Inbound.NONE) is not Inbound.NONE:
+        raise ValueError("is needed to read replies: the domain of the addresses they go to")
     return text
 
 
-def _supported(inbound: Inbound) -> Inbound:
-    if inbound is not Inbound.NONE:
-        raise ValueError("must be none: this version of the desk does not read replies by mail")
-    return inbound
+def _local_part(text: str) -> str:
+    before, blank, after = text.partition(BLANK)
+    if not blank or not re.fullmatch(r"[a-z0-9+_.=-]*", before + after):
+        raise ValueError(
+            f"must hold {BLANK} once, beside small letters, digits and + - _ . = only, such as "
+            f"{LOCAL_PART}"
+        )
+    if before[-1:].isalnum() or after[:1].isalnum():
+        raise ValueError(f"must set {BLANK} off, with + or - beside it")
+    if len(before + after) + NAME_LENGTH > LOCAL_PART_MAX:
+        raise ValueError(f"may hold {LOCAL_PART_MAX - NAME_LENGTH} characters beside {BLANK}")
+    try:
+        validate_email(f"{before}x{after}@example.org")
+    except ValidationError:
+        raise ValueError("does not make an address") from None
+    return text
 
 
 class EmailSettings(TransportSettings):
     secret_keys: ClassVar[frozenset[str]] = frozenset({"smtp_url", "imap_url"})
-    dormant_keys: ClassVar[frozenset[str]] = frozenset(
-        {"inbound", "inbound_domain", "imap_url", "imap_folder"}
-    )
 
     to: Annotated[
         tuple[Annotated[str, AfterValidator(_address)], ...],
@@ -93,11 +106,20 @@ class EmailSettings(TransportSettings):
     """The sender's name in the recipient's list of mails, such as Shop assistant."""
     smtp_url: Annotated[str, AfterValidator(_smtp_url), Field(repr=False)] = ""
     """smtp+tls://user:password@mail.example.org:587. Empty: the deployment's EMAIL_URL."""
-    inbound: Annotated[Inbound, AfterValidator(_supported)] = Inbound.NONE
-    """Whether replies by mail are read, and how. This version reads none."""
-    inbound_domain: Annotated[str, AfterValidator(_domain_or_blank)] = ""
-    """The domain of the addresses that replies go to."""
-    imap_url: Annotated[str, AfterValidator(_imap_url), Field(repr=False)] = ""
+    inbound: Inbound = Inbound.NONE
+    """Whether replies by mail are read: imap looks into a mailbox, anymail takes the webhook of a
+    mail host."""
+    inbound_domain: Annotated[
+        str, AfterValidator(_domain_or_blank), Field(validate_default=True)
+    ] = ""
+    """The domain of the addresses that replies go to. Every reply needs an address of its own
+    there."""
+    inbound_local_part: Annotated[str, AfterValidator(_local_part)] = LOCAL_PART
+    """What such an address has before its @. For the mailbox support@: support+{token}. For a
+    mailbox that gets all mail of the domain: reply-{token}."""
+    imap_url: Annotated[
+        str, AfterValidator(_imap_url), Field(validate_default=True, repr=False)
+    ] = ""
     """The mailbox of replies: imaps://user:password@mail.example.org."""
-    imap_folder: str = "INBOX"
+    imap_folder: Annotated[str, AfterValidator(_imap_folder)] = "INBOX"
     """The folder of that mailbox."""

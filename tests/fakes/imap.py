@@ -151,6 +151,7 @@ class _Dialogue(socketserver.BaseRequestHandler):
         self.fake.connections += 1
         self.read_only = False
         self.logged_in = False
+        self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self.fake.tls is Tls.AT_ONCE:
             assert self.fake.tls_context
             self.request = self.fake.tls_context.wrap_socket(self.request, server_side=True)

@@ -74,9 +74,56 @@ def test_settings_are_frozen_survive_json_and_hide_passwords_from_a_repr() -> No
     assert "s3cret" not in repr(parse_mail_url(settings.smtp_url))
 
 
-@pytest.mark.parametrize("inbound", ["imap", "anymail"])
-def test_reading_replies_is_refused_while_nothing_reads_them(inbound: str) -> None:
-    assert "does not read replies" in problems({"to": "a@b.example", "inbound": inbound})["inbound"]
+IMAP_URL = "imaps://desk:s3cret@mail.example.org"
+
+
+def test_what_reading_a_mailbox_needs_is_named_all_at_once() -> None:
+    found = problems({"to": "a@b.example", "inbound": "imap", "imap_folder": "Gel\u00f6scht"})
+    assert set(found) == {"inbound_domain", "imap_url", "imap_folder"}
+    assert set(problems({"to": "a@b.example", "inbound": "anymail"})) == {"inbound_domain"}
+
+
+def test_complete_settings_for_replies_are_taken() -> None:
+    common = {"to": "a@b.example", "inbound_domain": "inbound.example.org"}
+    read = EmailSettings.model_validate({**common, "inbound": "imap", "imap_url": IMAP_URL})
+    assert (read.imap_folder, read.inbound_local_part) == ("INBOX", "reply+{token}")
+    assert "s3cret" not in repr(read)
+    EmailSettings.model_validate({**common, "inbound": "anymail"})
+    assert EmailSettings.model_validate(read.model_dump(mode="json")) == read
+    assert not EmailSettings.dormant_keys
+
+
+def test_settings_for_replies_may_wait_until_they_are_used() -> None:
+    EmailSettings.model_validate({"to": "a@b.example", "imap_url": IMAP_URL})
+
+
+@pytest.mark.parametrize(
+    "url", ["pop3://u:p@h", "imaps://mail.example.org", "imaps://u:p@h/x", "x"]
+)
+def test_an_unusable_mailbox_is_refused(url: str) -> None:
+    assert set(problems({"to": "a@b.example", "imap_url": url})) == {"imap_url"}
+
+
+@pytest.mark.parametrize(
+    "local_part",
+    [
+        "reply", "reply{token}", "{token}reply", "Reply+{token}", "reply+{token}{token}",
+        "reply {token}", "re@ply+{token}", "..{token}", "a" * 21 + "+{token}",
+        "{TOKEN}", "",
+    ],
+)  # fmt: skip
+def test_a_local_part_must_make_an_address_that_can_be_read_again(local_part: str) -> None:
+    assert set(problems({"to": "a@b.example", "inbound_local_part": local_part})) == {
+        "inbound_local_part"
+    }
+
+
+@pytest.mark.parametrize(
+    "local_part", ["{token}", "reply-{token}", "support+{token}", "a" * 20 + "+{token}"]
+)
+def test_a_local_part_may_suit_the_mail_host(local_part: str) -> None:
+    settings = EmailSettings.model_validate({"to": "a@b.example", "inbound_local_part": local_part})
+    assert settings.inbound_local_part == local_part
 
 
 def test_a_channel_cannot_name_a_folder_on_the_server() -> None:
