@@ -425,6 +425,26 @@ def test_a_thread_that_is_polled_is_the_conversation(polled: Story) -> None:
     assert channel.last_inbound_at is not None
 
 
+def test_two_agents_share_a_room_that_is_read_once_and_each_hears_its_thread(
+    providers: Providers,
+) -> None:
+    story, other = (
+        made(factories.AgentFactory.create(), providers, poll_replies=True) for _ in range(2)
+    )
+    story.discord.shows_content = True
+    threads = []
+    for one in (story, other):
+        one.ask()
+        threads.append(one.thread())
+    for thread, text in zip(threads, ("For Ana.", "For the other."), strict=True):
+        story.discord.write(thread, text)
+    story.poll()
+    assert story.chat()[-1] == ("person", "For Ana.")
+    assert other.chat()[-1] == ("person", "For the other.")
+    for thread in threads:
+        assert len(providers.requests("discord", path=f"/channels/{thread}/messages")) == 1
+
+
 def test_words_that_discord_hides_are_a_hint_for_the_admin(polled: Story) -> None:
     polled.ask()
     polled.discord.write(polled.thread(), "Can you read this?")
