@@ -12,7 +12,7 @@ from django.urls import reverse
 from pytest_django.fixtures import Settings
 
 from audit.models import Event
-from handoff.actions.channels import change_channel
+from handoff.actions.channels import change_channel, create_channel
 from handoff.admin.setting_fields import Stored, setting_fields
 from handoff.models import Agent, Channel
 from handoff.transports import TRANSPORTS, transport_class
@@ -151,13 +151,38 @@ def test_a_secret_that_may_be_absent_can_be_removed(admin: Client, mail: Channel
     assert "remove_smtp_url" not in admin.get(change(mail)).text
 
 
-def test_a_field_that_does_nothing_yet_keeps_what_the_shell_put_there(
+def test_a_field_that_has_no_place_in_the_form_keeps_what_is_in_it(
     admin: Client, agent: Agent
 ) -> None:
-    channel = factories.email_channel(agent, imap_folder="Handoffs")
-    admin.post(change(channel), entered())
+    settings = {"bot_token": f"123456:{'a' * 35}", "chat_id": "-100123", "bot_username": "deskbot"}
+    channel = create_channel(agent, kind="telegram", label="Chat", config=settings, actor="test")
+    kept = {f"setting_{key}": settings[key] for key in ("bot_token", "chat_id")}
+    admin.post(change(channel), {"label": "Chat", **kept, **OPTIONS})
     channel.refresh_from_db()
-    assert channel.opened_settings()["imap_folder"] == "Handoffs"
+    assert channel.opened_settings()["bot_username"] == "deskbot"
+
+
+def test_how_replies_by_mail_are_read_is_entered_as_any_setting(
+    admin: Client, mail: Channel
+) -> None:
+    page = admin.get(change(mail)).text
+    for name in ("inbound", "inbound_domain", "inbound_local_part", "imap_url", "imap_folder"):
+        assert f'name="setting_{name}"' in page
+    refused = admin.post(change(mail), entered(setting_inbound="imap"))
+    assert set(errors(refused)) == {"setting_inbound_domain", "setting_imap_url"}
+    admin.post(
+        change(mail),
+        entered(
+            setting_inbound="imap",
+            setting_inbound_domain="in.example.org",
+            setting_inbound_local_part="support+{token}",
+            setting_imap_url="imaps://desk:s3cret@mail.example.org",
+            setting_imap_folder="Handoffs",
+        ),
+    )
+    mail.refresh_from_db()
+    assert mail.opened_settings()["imap_folder"] == "Handoffs"
+    assert "s3cret" not in admin.get(change(mail)).text
 
 
 def test_agent_and_kind_are_for_good(admin: Client, mail: Channel) -> None:
