@@ -167,14 +167,13 @@ class Desk:
             args["message"] = message
         if return_values is not None:
             args["return_values"] = dict(return_values)
-        return self.call("handoff_release", args, on_behalf_of=session)
+        return self.call("handoff_release", args)
 
     def reply(self, session: str, text: str, *, idempotency_key: str | None = None) -> Answer:
         """As the agent that holds a handoff: say something to the subscriber."""
         return self.call(
             "handoff_reply",
             {"handoff_session_id": session, "text": text},
-            on_behalf_of=session,
             idempotency_key=idempotency_key,
         )
 

@@ -17,7 +17,7 @@ from pydantic import PrivateAttr
 from handoff_client import keys, offers
 from handoff_client.answers import Answer
 from handoff_client.async_desk import AsyncDesk
-from handoff_client.desk import Conversation, Desk
+from handoff_client.desk import Conversation, Desk, Unset
 
 Named = Conversation | Callable[[RunnableConfig], Conversation | None] | None
 """The conversation of all calls, or a function from the run's config; None asks detached."""
@@ -32,8 +32,15 @@ class DeskTool(BaseTool):
 
     _desk: Desk = PrivateAttr()
     _conversation: Named = PrivateAttr()
+    _on_behalf_of: str | Unset | None = PrivateAttr()
 
-    def __init__(self, desk: Desk, offer: dict[str, Any], conversation: Named = None) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        offer: dict[str, Any],
+        conversation: Named = None,
+        on_behalf_of: str | Unset | None = Unset.UNSET,
+    ) -> None:
         super().__init__(
             name=offer["name"],
             description=offer.get("description", ""),
@@ -41,6 +48,7 @@ class DeskTool(BaseTool):
         )
         self._desk = desk
         self._conversation = conversation
+        self._on_behalf_of = on_behalf_of
 
     def run(self, tool_input: Any, *args: Any, tool_call_id: str | None = None, **kw: Any) -> Any:
         with _called(tool_call_id):
@@ -68,7 +76,11 @@ class DeskTool(BaseTool):
         key = None
         if call and (thread or conversation):
             key = keys.of_call(thread, conversation, call, self.name, args)
-        return {"conversation": conversation, "idempotency_key": key}
+        return {
+            "conversation": conversation,
+            "on_behalf_of": self._on_behalf_of,
+            "idempotency_key": key,
+        }
 
     def _message(self, answer: Answer) -> Any:
         call = _call_id.get()
@@ -83,11 +95,18 @@ class DeskTool(BaseTool):
         )
 
 
-def tools(desk: Desk, *, conversation: Named = None) -> list[BaseTool]:
-    """The tools of this agent. Without a `conversation` that of the run's config is
-    taken: `{"configurable": {"handoff_conversation": "c_…"}}`.
+def tools(
+    desk: Desk,
+    *,
+    conversation: Named = None,
+    on_behalf_of: str | Unset | None = Unset.UNSET,
+) -> list[BaseTool]:
+    """The tools of this agent. Without a `conversation` that of the run's config is taken:
+    `{"configurable": {"handoff_conversation": "c_…"}}`. `on_behalf_of` is for an agent that holds
+    handoffs of others: the one that it works on, or None.
     """
-    return [DeskTool(desk, offer, conversation) for offer in offers.completed(desk.tools("mcp"))]
+    listed = offers.completed(desk.tools("mcp"))
+    return [DeskTool(desk, offer, conversation, on_behalf_of) for offer in listed]
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from langgraph.types import Command, interrupt
 from handoff_client import offers
 from handoff_client.answers import Answer
 from handoff_client.async_desk import AsyncDesk
-from handoff_client.desk import Desk
+from handoff_client.desk import Desk, Unset
 from handoff_client.langchain import DeskTool, Named
 from handoff_client.waiting import ENDED
 
@@ -47,12 +47,21 @@ class ParkingTool(DeskTool):
         return self._message(_parked(Answer(**await request())))
 
 
-def tools(desk: Desk, *, conversation: Named = None) -> list[BaseTool]:
+def tools(
+    desk: Desk,
+    *,
+    conversation: Named = None,
+    on_behalf_of: str | Unset | None = Unset.UNSET,
+) -> list[BaseTool]:
     """As `handoff_client.langchain.tools`, with a `handoff_request` that parks the run."""
     return [
-        (ParkingTool if offer["name"] == "handoff_request" else DeskTool)(desk, offer, conversation)
+        _made_for(offer["name"])(desk, offer, conversation, on_behalf_of)
         for offer in offers.completed(desk.tools("mcp"))
     ]
+
+
+def _made_for(name: str) -> type[DeskTool]:
+    return ParkingTool if name == "handoff_request" else DeskTool
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,27 +14,41 @@ from agents.tool_context import ToolContext
 
 from handoff_client import answers, keys, offers
 from handoff_client.async_desk import AsyncDesk
-from handoff_client.desk import Conversation, Desk
+from handoff_client.desk import Conversation, Desk, Unset
 
 Named = Conversation | Callable[[ToolContext[Any]], Conversation | None] | None
 """The conversation of all calls, or a function from the run's context; None asks detached."""
 
 
-def tools(desk: Desk, *, conversation: Named = None) -> list[FunctionTool]:
-    """The tools of this agent."""
+def tools(
+    desk: Desk,
+    *,
+    conversation: Named = None,
+    on_behalf_of: str | Unset | None = Unset.UNSET,
+) -> list[FunctionTool]:
+    """The tools of this agent. `on_behalf_of` is for an agent that holds handoffs of others: the
+    one that it works on, or None.
+    """
+    place = functools.partial(_invoked, AsyncDesk(desk), conversation, on_behalf_of)
     return [
         FunctionTool(
             name=offer["name"],
             description=offer.get("description", ""),
             params_json_schema=offer["inputSchema"],
-            on_invoke_tool=functools.partial(_invoked, AsyncDesk(desk), conversation),
+            on_invoke_tool=place,
             strict_json_schema=False,  # the desk's schema has optional arguments
         )
         for offer in offers.completed(desk.tools("mcp"))
     ]
 
 
-async def _invoked(desk: AsyncDesk, named: Named, context: ToolContext[Any], arguments: str) -> str:
+async def _invoked(
+    desk: AsyncDesk,
+    named: Named,
+    on_behalf_of: str | Unset | None,
+    context: ToolContext[Any],
+    arguments: str,
+) -> str:
     try:
         args = json.loads(arguments or "{}")
     except (ValueError, RecursionError):
@@ -44,6 +58,10 @@ async def _invoked(desk: AsyncDesk, named: Named, context: ToolContext[Any], arg
     if conversation:
         key = keys.of_call(conversation, context.tool_call_id, context.tool_name, args)
     answer = await desk.call(
-        context.tool_name, args, conversation=conversation, idempotency_key=key
+        context.tool_name,
+        args,
+        conversation=conversation,
+        on_behalf_of=on_behalf_of,
+        idempotency_key=key,
     )
     return answer.text

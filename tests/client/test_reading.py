@@ -1,6 +1,5 @@
 """The table of the contract: what a model reads for each answer, against a real socket."""
 
-import json
 import time
 from typing import Any
 
@@ -261,47 +260,3 @@ def test_a_port_that_nobody_listens_on() -> None:
         began = time.monotonic()
         assert Desk(url, TOKEN, timeout=5).call("x", {}).text == INCOMPLETE
         assert time.monotonic() - began < 1
-
-
-CIRCLE: list[Any] = []
-CIRCLE.append(CIRCLE)
-
-
-@pytest.mark.parametrize("args", [{"x": object()}, {"x": float("nan")}, {"x": CIRCLE}, {(1,): 2}])
-def test_arguments_that_are_no_json_are_refused_here(args: Any) -> None:
-    with RawServer(answer(200, READABLE)) as server:
-        found = Desk(server.url, TOKEN).call("x", args)
-    assert found.text == "Refused. The arguments are not plain JSON; nothing was sent."
-    assert server.asked == []
-
-
-def test_a_call_is_sent_as_the_contract_says() -> None:
-    with RawServer(answer(200, READABLE)) as server:
-        desk = Desk(server.url + "/below/", f" {TOKEN}\n")
-        desk.call(
-            "a", {"é": "\ud800"}, conversation={"external_id": "v"}, run="r", on_behalf_of=None
-        )
-        desk.call("b", {}, conversation="c_1", idempotency_key="k")
-        desk.call("b", {}, idempotency_key="é")
-        desk.call("b", {}, idempotency_key="é")
-        desk.call("b", {})
-        desk.call("b", {})
-    first, second, third, again, made, other = server.asked
-    assert (first.method, first.target) == ("POST", "/below/api/v1/tool-calls")
-    assert first.headers["authorization"] == f"Bearer {TOKEN}"
-    assert first.headers["host"] == f"127.0.0.1:{server.port}"
-    assert first.headers["content-type"] == "application/json"
-    assert first.json() == {
-        "name": "a",
-        "args": {"é": "\ud800"},
-        "conversation": {"external_id": "v"},
-        "run": "r",
-        "on_behalf_of": None,
-    }
-    assert "idempotency-key" not in first.headers, "the desk makes it from run and arguments"
-    assert second.json() == {"name": "b", "args": {}, "conversation": "c_1"}
-    assert second.headers["idempotency-key"] == "k"
-    assert third.headers["idempotency-key"] == again.headers["idempotency-key"]
-    assert third.headers["idempotency-key"].isascii()
-    assert made.headers["idempotency-key"] != other.headers["idempotency-key"]
-    assert json.loads(made.body) == {"name": "b", "args": {}}

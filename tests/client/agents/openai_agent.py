@@ -21,35 +21,47 @@ from openai.types.responses import (
 from handoff_client import Desk
 from handoff_client.openai_agents import tools
 
+LAST = "That is all."
 ARGUMENTS = '{"question": "May I refund order 1234?"}'
 
 
 class Scripted(Model):
     """Calls the tool once, then says its last word; keeps what it was told."""
 
-    def __init__(self, arguments: str) -> None:
+    def __init__(self, arguments: str, *, tool: str = "ask_a_person", last: str = LAST) -> None:
         self.arguments = arguments
+        self.tool = tool
+        self.last = last
         self.told: list[Any] = []
 
     async def get_response(self, *_: Any, **given: Any) -> ModelResponse:
         said = given["input"]
         self.told = [item for item in said if item.get("type") == "function_call_output"]
         if self.told:
-            text = ResponseOutputText(text="That is all.", type="output_text", annotations=[])
+            text = ResponseOutputText(text=self._last(), type="output_text", annotations=[])
             output: Any = ResponseOutputMessage(
                 id="m", type="message", role="assistant", status="completed", content=[text]
             )
         else:
             output = ResponseFunctionToolCall(
                 call_id="call_1",
-                name="ask_a_person",
+                name=self.tool,
                 arguments=self.arguments,
                 type="function_call",
             )
         return ModelResponse(output=[output], usage=Usage(), response_id=None)
 
+    def _last(self) -> str:
+        return self.last.format(told=self.told[-1]["output"])
+
     def stream_response(self, *_: Any, **__: Any) -> AsyncIterator[Any]:
         raise NotImplementedError
+
+
+def telling(args: dict[str, Any]) -> Scripted:
+    """A model that asks people once, and then says what it was told."""
+    set_tracing_disabled(True)
+    return Scripted(json.dumps(args), tool="handoff_request", last="I was told: {told}")
 
 
 def run(url: str, arguments: str = ARGUMENTS) -> dict[str, Any]:

@@ -19,12 +19,17 @@ ASK = ToolCallPart("ask_a_person", {"question": "May I refund order 1234?"}, "ca
 REQUEST = ToolCallPart("handoff_request", {"channel_id": 1}, "call_2")
 
 
-def scripted(call: ToolCallPart) -> FunctionModel:
+def scripted(call: ToolCallPart, last: str = "That is all.") -> FunctionModel:
     def model(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
         said = returned(messages)
-        return ModelResponse([TextPart("That is all.") if said else call])
+        return ModelResponse([TextPart(last.format(told=said[0].content)) if said else call])
 
     return FunctionModel(model)
+
+
+def telling(args: dict[str, Any]) -> FunctionModel:
+    """A model that asks people once, and then says what it was told."""
+    return scripted(ToolCallPart("handoff_request", args, "call_1"), "I was told: {told}")
 
 
 def returned(messages: list[ModelMessage]) -> list[ToolReturnPart]:
