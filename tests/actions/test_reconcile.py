@@ -4,6 +4,7 @@ import datetime as dt
 
 import pytest
 from django.db.models.functions import Now
+from pytest_django import Settings
 
 from audit.models import Event as AuditEvent
 from handoff.actions import endings
@@ -15,6 +16,7 @@ from handoff.models import Attempt, IdempotencyRecord, Session
 from handoff.transports.base import Receipt
 from tests import factories
 from tests.fakes.smtp import SmtpServer
+from tests.fakes.toy_desk import Toys, thread_of
 
 pytestmark = pytest.mark.django_db
 
@@ -98,3 +100,57 @@ def test_an_outcome_that_comes_after_that_is_only_a_fact_beside_it(attempt: Atte
     assert attempt.status == "unknown"
     assert Session.objects.get().status == "unknown"
     assert AuditEvent.objects.get(action="handoff.delivery_changed").reason == "accepted"
+
+
+def left_open(session: Session, *, seconds: int) -> None:
+    """As a process leaves it that was killed while the provider had the message."""
+    Session.objects.filter(pk=session.pk).update(status=SessionStatus.DISPATCHING)
+    session.attempts.update(
+        status=AttemptStatus.SENDING,
+        finished_at=None,
+        provider_message_id="",
+        thread_key="",
+        at=Now() - dt.timedelta(seconds=seconds),
+    )
+
+
+def test_a_provider_that_drops_repeats_is_sent_the_same_message_again(toys: Toys) -> None:
+    session = toys.ask()
+    sent = thread_of(session)
+    left_open(session, seconds=60)
+    assert resolve_attempts() == 0
+
+    attempt = session.attempts.get()
+    assert (attempt.status, attempt.provider_message_id) == ("accepted", sent)
+    assert Session.objects.get().status == "active"
+    assert len(toys.chat.posts) == 1, "the person has one message"
+    assert len(toys.providers.requests("toy")) == 2
+
+
+def test_what_it_may_have_forgotten_is_not_sent_again(toys: Toys) -> None:
+    session = toys.ask()
+    left_open(session, seconds=240)
+    assert resolve_attempts() == 1
+    assert Session.objects.get().status == "unknown"
+    assert len(toys.providers.requests("toy")) == 1
+
+
+def test_an_answer_that_came_meanwhile_makes_the_repeat_needless(toys: Toys) -> None:
+    session = toys.ask()
+    left_open(session, seconds=60)
+    factories.answer(session, factories.form(session))
+    resolve_attempts()
+    assert session.attempts.get().status == "unknown"
+    assert Session.objects.get().release == "form"
+    assert len(toys.providers.requests("toy")) == 1
+
+
+def test_without_a_free_place_the_next_round_sends_it(toys: Toys, settings: Settings) -> None:
+    session = toys.ask()
+    left_open(session, seconds=60)
+    settings.DISPATCH_SLOTS = 0
+    assert resolve_attempts() == 0
+    assert session.attempts.get().status == "sending"
+    settings.DISPATCH_SLOTS = 8
+    resolve_attempts()
+    assert session.attempts.get().status == "accepted"
