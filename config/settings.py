@@ -200,7 +200,7 @@ DEFAULT_FROM_EMAIL: str = env.str(
     default=f"handoff@{'localhost' if ':' in _mail_host else _mail_host}",
 )
 
-ANYMAIL = webhooks_of_mail_hosts(env.json("ANYMAIL", default={}))
+ANYMAIL = webhooks_of_mail_hosts(env.str("ANYMAIL", default=""))
 if ANYMAIL:
     INSTALLED_APPS.append("anymail")
 

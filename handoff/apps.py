@@ -1,4 +1,6 @@
-from django.apps import AppConfig
+from importlib import import_module
+
+from django.apps import AppConfig, apps
 from django.core import checks
 
 from handoff.management.checks import check_private_targets, check_route
@@ -11,3 +13,5 @@ class HandoffConfig(AppConfig):
     def ready(self) -> None:
         checks.register(check_route)
         checks.register(check_private_targets)
+        if apps.is_installed("anymail"):
+            import_module("handoff.hooks.mail_hosts")

@@ -49,6 +49,13 @@ def relatives(channel: Channel, account: str) -> Sequence[Opened]:
     ]
 
 
+def reader_of(kind: str, account: str) -> Channel | None:
+    """The channel in which what comes for an account is kept, where no address names one."""
+    rows = Channel.objects.select_related("agent").filter(kind=kind).order_by("pk")
+    found = (one for one in map(opened, rows) if one is not None)
+    return next((one.channel for one in found if one.transport.account() == account), None)
+
+
 def spoken_to(channel: Channel, said: Said) -> list[int]:
     """The channels whose recipient says this, in the place where that recipient is."""
     return [

@@ -40,6 +40,8 @@ class Delivered:
     """When a server of ours took it; the mail's own date is anybody's."""
     recipients: Sequence[str] = ()
     """Of the envelope, where it is known."""
+    null_path: bool = False
+    """Whether the envelope names no sender: then a machine sent it."""
     keys: tuple[str, ...] = ()
     """What else it is counted by, before its Message-ID."""
 
@@ -70,7 +72,7 @@ def _read(
 ) -> Said | Status | Dropped:
     if is_report(mail):
         return read_report(mail, keys=keys)
-    if reason := automatic(mail, own=own):
+    if reason := "null_path" if delivered.null_path else automatic(mail, own=own):
         return Dropped(keys=keys, reason=reason)
     content = content_of(mail)
     text = without_quotes(content.text)
