@@ -34,6 +34,11 @@ from handoff.transports.inbound import (
 
 BASE = "https://toy.example/api"
 SKEW_SECONDS: Final = 300
+REFUSALS: Final = {
+    400: (Kind.BAD_FORMAT, "The toy takes 1 to 2000 characters."),
+    401: (Kind.AUTH, "Enter the key again."),
+    404: (Kind.NOT_FOUND, "Nobody has made such a room."),
+}
 
 
 class ToySettings(TransportSettings):
@@ -189,16 +194,10 @@ class Toy(Transport[ToySettings]):
         )
         if answer.status == 429:
             raise rate_limited(answer)
-        if answer.status in _REFUSALS:
-            kind, hint = _REFUSALS[answer.status]
+        if answer.status in REFUSALS:
+            kind, hint = REFUSALS[answer.status]
             raise TransportError(kind, f"the toy answered {answer.status}", hint=hint)
         read = answer.json()
         if answer.status != 200 or read is None:
             raise unclear(answer, sends=method == "POST")
         return read
-
-
-_REFUSALS: Final = {
-    401: (Kind.AUTH, "Enter the key again."),
-    404: (Kind.NOT_FOUND, "Nobody has made such a room."),
-}
