@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 
 from django.conf import settings
 from django.utils.crypto import constant_time_compare
+from django.utils.encoding import punycode
 
 from handoff.contract.commands import read_release
 from handoff.contract.kinds import ChannelKind
@@ -164,6 +165,11 @@ class Email(Transport[EmailSettings]):
             yield "The mail host posts them to this desk; send one to see it arrive."
             return
         yield from imap.check(self._mailbox(), self.settings.imap_folder, deadline=deadline)
+        if self._sender().domain != punycode(domain):
+            yield (
+                f"Failed deliveries are reported to {self._sender().addr_spec}: they end a handoff "
+                "only where this mailbox gets that mail, too."
+            )
 
     def _mailbox(self) -> MailServer:
         return parse_imap_url(self.settings.imap_url)

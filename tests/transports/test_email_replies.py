@@ -204,8 +204,11 @@ def test_the_test_looks_into_the_mailbox_too(server: SmtpServer, mailbox: ImapSe
     assert report.works
     assert "Replies go to reply+{token}@inbound.example.org." in report.lines
     assert f"Opened the folder INBOX for reading (UIDVALIDITY {mailbox.validity})." in report.lines
+    assert any("reported to handoff@desk.example.org" in line for line in report.lines)
     assert server.messages == []
     assert not [line for line in mailbox.commands if "FETCH" in line]
+    same = reading(server.url, mailbox.url, inbound_domain="desk.example.org")
+    assert not any("reported to" in line for line in report_of(same).lines)
 
 
 @pytest.mark.parametrize("mode", [ImapMode.REFUSE_AT_CONNECT, ImapMode.BUSY, ImapMode.ECHO_LOGIN])
