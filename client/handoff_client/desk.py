@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, Final, Literal
 
-from handoff_client import answers, offers, turns
+from handoff_client import answers, inbox, offers, turns
 from handoff_client.answers import Answer, Received
 from handoff_client.door import Door
 from handoff_client.events import Events
@@ -176,6 +176,20 @@ class Desk:
             {"handoff_session_id": session, "text": text},
             idempotency_key=idempotency_key,
         )
+
+    def inbox(self, after: int = 0) -> list[dict[str, Any]]:
+        """The handoffs that other agents gave to this one, oldest first, 50 at most.
+
+        `after` is the `event_id` of the last one that was worked on. Each has `id`, `status`,
+        `claimed_at`, `initial_context` for the model and `return_schema`. Empty, too, while the
+        desk can't be asked.
+        """
+        return inbox.items(self._door.ask("GET", f"/api/v1/inbox?after={after}&limit={inbox.PAGE}"))
+
+    def claim(self, session: str) -> Answer:
+        """Take a handoff of the inbox on; one that nobody claims in time is lost."""
+        name = urllib.parse.quote(session, safe="")
+        return turns.object_with(self._door.ask("POST", f"/api/v1/inbox/{name}/claim", {}), "id")
 
     def wait_resumed(self, session: str, *, seconds: float) -> Answer:
         """Wait until a handoff ended, through any number of lost connections and restarts.

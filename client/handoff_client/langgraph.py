@@ -94,7 +94,9 @@ def resume(graph: Any, config: RunnableConfig, desk: Desk, *, seconds: float) ->
 
 
 async def aresume(graph: Any, config: RunnableConfig, desk: Desk, *, seconds: float) -> Resumed:
-    """As `resume`, for graphs that run on an event loop."""
+    """As `resume`, for graphs that run on an event loop (there LangGraph's own interrupts need
+    Python 3.11 or newer).
+    """
     end, told = time.monotonic() + seconds, {}
     for number, session in _sessions(await graph.aget_state(config)).items():
         left = max(0.0, end - time.monotonic())

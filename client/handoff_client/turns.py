@@ -63,18 +63,18 @@ class Heard:
 
 
 def read(found: Received | Answer | None) -> Turn:
-    answer = _object_with(found, "message")
+    answer = object_with(found, "message")
     return Turn({}, refusal=answer) if answer.is_error else Turn(answer.result)
 
 
 def made_conversation(found: Received | Answer | None) -> Answer:
-    answer = _object_with(found, "id")
+    answer = object_with(found, "id")
     if answer.is_error or isinstance(answer.result["id"], str):
         return answer
     return answers.failure(answers.UNREADABLE, "unreadable")
 
 
-def _object_with(found: Received | Answer | None, member: str) -> Answer:
+def object_with(found: Received | Answer | None, member: str) -> Answer:
     """A REST answer that holds the member, or the words for whatever came instead."""
     if isinstance(found, Answer):
         return found

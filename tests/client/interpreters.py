@@ -31,6 +31,10 @@ def oldest() -> str:
     return next(iter(all_of_them().values()))
 
 
+def newest() -> str:
+    return list(all_of_them().values())[-1]
+
+
 def _version(program: str) -> tuple[int, int, int]:
     """(0, 0, 0) for a program that can't make an environment."""
     asked = subprocess.run(

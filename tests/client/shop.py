@@ -20,7 +20,7 @@ _LINK: Final = re.compile(r"http://127\.0\.0\.1:\d+/r/\S+/")
 class Shop:
     """One agent `shop` with an email channel. `server` may be stopped and started again."""
 
-    def __init__(self, folder: Path, database_url: str, smtp: SmtpServer) -> None:
+    def __init__(self, folder: Path, database_url: str, smtp: SmtpServer, **environ: str) -> None:
         self.smtp = smtp
         self.port = programs.free_port()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -31,6 +31,7 @@ class Shop:
             "DJANGO_SETTINGS_MODULE": SETTINGS,
             "EMAIL_URL": smtp.url,
             "PUBLIC_BASE_URL": self.url,
+            **environ,
         }
         folder.mkdir(mode=0o700)
         self.manage("prepare")
@@ -73,7 +74,7 @@ class Shop:
 
 
 @contextlib.contextmanager
-def shop(folder: Path, database_url: str) -> Iterator[Shop]:
-    """Prepared, and not started yet."""
+def shop(folder: Path, database_url: str, **environ: str) -> Iterator[Shop]:
+    """Prepared, and not started yet; `environ` adds to its settings."""
     with SmtpServer() as smtp:
-        yield Shop(folder, database_url, smtp)
+        yield Shop(folder, database_url, smtp, **environ)

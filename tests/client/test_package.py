@@ -4,7 +4,7 @@ import ast
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
@@ -14,12 +14,11 @@ import pytest
 import handoff_client
 from tests import environment
 from tests.client import environments, interpreters
-from tests.client.raw_server import RawServer
+from tests.client.raw_server import RawServer, Script
 from tests.client.test_reading import LOST, TABLE, TOKEN
 from tests.style import source
 
 CLIENT: Final = environment.ROOT / "client"
-PYTHONS: Final = interpreters.all_of_them()
 WRAPPERS: Final = {"ag_ui", "langchain", "langgraph", "openai_agents", "pydantic_ai"}
 _LOADED: Final = """
 import sys
@@ -52,23 +51,20 @@ def run(python: str, *arguments: str, said: str = "") -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("python", PYTHONS.values(), ids=[f"{v[0]}.{v[1]}" for v in PYTHONS])
-def test_it_loads_nothing_but_the_standard_library(python: str) -> None:
-    assert run(python, "-W", "error", "-c", _LOADED, str(CLIENT)).strip() == "[]"
+def test_it_loads_nothing_but_the_standard_library() -> None:
+    for python in interpreters.all_of_them().values():
+        assert run(python, "-W", "error", "-c", _LOADED, str(CLIENT)).strip() == "[]", python
 
 
 @pytest.mark.slow
-def test_the_oldest_python_reads_the_table_alike() -> None:
-    rows = [
-        *TABLE.values(),
-        *((script, handoff_client.answers.INCOMPLETE) for script in LOST.values()),
-    ]
+@pytest.mark.parametrize("find", [interpreters.oldest, interpreters.newest])
+def test_the_oldest_and_the_newest_python_read_the_table_alike(find: Callable[[], str]) -> None:
+    lost = [(script, handoff_client.answers.INCOMPLETE) for script in LOST.values()]
+    rows: list[tuple[Script, str]] = [*TABLE.values(), *lost]
     with ExitStack() as stack:
         servers = [stack.enter_context(RawServer(sent)) for sent, _ in rows]
         asked = json.dumps([[server.url for server in servers], TOKEN])
-        read = json.loads(
-            run(interpreters.oldest(), "-W", "error", "-c", _READ, str(CLIENT), said=asked)
-        )
+        read = json.loads(run(find(), "-W", "error", "-c", _READ, str(CLIENT), said=asked))
     assert read == [text for _, text in rows]
 
 

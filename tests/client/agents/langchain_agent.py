@@ -32,7 +32,9 @@ def agent(desk: Desk) -> Any:
     graph.add_edge(START, "model")
     graph.add_conditional_edges("model", tools_condition, {"tools": "tools", END: END})
     graph.add_edge("tools", "model")
-    return graph.compile()
+    compiled = graph.compile()
+    compiled.step_timeout = 5  # the framework's own limit: a run ends with an exception there
+    return compiled
 
 
 def seen(state: dict[str, Any]) -> dict[str, Any]:

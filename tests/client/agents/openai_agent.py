@@ -67,7 +67,7 @@ def telling(args: dict[str, Any]) -> Scripted:
 def run(url: str, arguments: str = ARGUMENTS) -> dict[str, Any]:
     model = Scripted(arguments)
     offered = [
-        dataclasses.replace(tool, timeout_seconds=2.5, timeout_behavior="raise_exception")
+        dataclasses.replace(tool, timeout_seconds=5, timeout_behavior="raise_exception")
         for tool in tools(Desk(url, "hd_token", timeout=1.5), conversation="c_1")
     ]
     found = asyncio.run(

@@ -39,7 +39,7 @@ def returned(messages: list[ModelMessage]) -> list[ToolReturnPart]:
 
 async def run(url: str) -> dict[str, Any]:
     offered = tools(Desk(url, "hd_token", timeout=1.5), conversation=lambda _: "c_1")
-    agent = Agent(scripted(ASK), tools=offered, tool_timeout=2.5)
+    agent = Agent(scripted(ASK), tools=offered, tool_timeout=5)
     found = await agent.run("hello")
     [told] = returned(found.all_messages())
     return {"text": told.content, "result": told.metadata, "last": found.output}
