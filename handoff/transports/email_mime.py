@@ -11,7 +11,7 @@ import email
 import email.policy
 import re
 from collections.abc import Iterator
-from email.errors import HeaderParseError, MessageError
+from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import getaddresses
@@ -190,6 +190,6 @@ def _lines(mail: Mail, name: str) -> list[str]:
 def _decoded(line: str) -> str:
     if "=?" in line:
         # what claims to be encoded and is not stands as it came
-        with contextlib.suppress(HeaderParseError, LookupError, ValueError):
+        with contextlib.suppress(MessageError, LookupError, ValueError):
             line = str(make_header(decode_header(line)))
     return " ".join(readable(line).split())

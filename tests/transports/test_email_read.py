@@ -220,7 +220,7 @@ def test_an_odd_sender_is_somebody_or_nobody(sender: str) -> None:
         b"Content-Type: message/rfc822\n\nContent-Type: message/rfc822\n\nx",
         b"Content-Transfer-Encoding: base64\n\n====", b"To: " + b"(" * 5000 + b"\n\nx",
         b"Content-Type: text/plain; name*=\n\nx", b"References: " + b"<" * 20_000 + b"\n\nx",
-        b"From: =?x-unknown?q?=ff?= <a@b>\n\nx",
+        b"From: =?x-unknown?q?=ff?= <a@b>\n\nx", b"From: =?\xc3\xbc?q?x?= <a@b>\n\nx",
         b"Content-Disposition: attachment; filename*=0\n\nx",
         b"Content-Type: multipart/report; boundary=b\n\n--b\nContent-Type: message/x\n\nx",
     ],
