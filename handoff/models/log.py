@@ -84,6 +84,11 @@ class Delivery(models.Model):
             models.Index(
                 "next_attempt_at", condition=Q(status=DeliveryStatus.DUE), name="delivery_due"
             ),
+            models.Index(
+                "provider_message_id",
+                condition=~Q(provider_message_id=""),
+                name="delivery_provider_id",
+            ),
         ]
 
     def __str__(self) -> str:

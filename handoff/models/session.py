@@ -179,6 +179,13 @@ class Attempt(models.Model):
             models.Index(
                 "at", condition=Q(status=AttemptStatus.SENDING), name="attempt_unresolved"
             ),
+            # what comes back from a provider names them
+            models.Index(
+                "provider_message_id",
+                condition=~Q(provider_message_id=""),
+                name="attempt_provider_id",
+            ),
+            models.Index("thread_key", condition=~Q(thread_key=""), name="attempt_thread"),
         ]
 
     def __str__(self) -> str:
