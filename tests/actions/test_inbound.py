@@ -1,7 +1,10 @@
 """Each event is kept once, whatever its provider does, and applied until it had its effect."""
 
 import datetime as dt
+import itertools
 import logging
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from django.db import connection
@@ -160,10 +163,12 @@ def test_a_talkative_channel_holds_up_no_other_and_no_clock(
     sales = toy_channel(toys.agent, room="sales")
     accept(toys.channel, [words(str(n)) for n in range(30)])
     accept(sales, [words("other", account="sales")])
-    monkeypatch.setattr(inbound_apply, "ROUND_SECONDS", 0.05)
+    # each look at the clock finds it half a second later
+    clock = SimpleNamespace(monotonic=partial(next, itertools.count(0, 0.5)))
+    monkeypatch.setattr(inbound_apply, "time", clock)
     signal = push.thread_signal("work")
     signal.clear()
-    assert apply_due() < 31
+    assert apply_due() == 4
     assert signal.is_set(), "the rest is looked at again, after the clocks"
     assert InboundEvent.objects.get(channel=sales).processed_at is not None
 
@@ -193,3 +198,21 @@ def test_what_is_done_costs_the_next_look_nothing(db: None) -> None:
             " AND NOT (answer = '') AND processed_at > now() ORDER BY processed_at LIMIT 20"
         )
         assert "inbound_event_owes" in str(cursor.fetchall())
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize(
+    ("condition", "index"),
+    [
+        ("handoff_attempt WHERE provider_message_id IN ('a', 'b')", "attempt_provider_id"),
+        ("handoff_attempt WHERE thread_key = 'a'", "attempt_thread"),
+        ("handoff_delivery WHERE provider_message_id = 'a'", "delivery_provider_id"),
+    ],
+)
+def test_what_was_sent_is_found_by_what_a_provider_calls_it(
+    db: None, condition: str, index: str
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN SELECT id FROM {condition}")
+        assert index in str(cursor.fetchall())

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from handoff import links
 from handoff.contract import ids
-from handoff.contract.commands import ReleaseCommand, read_release
+from handoff.contract.commands import ReleaseCommand, read_release, without_capabilities
 
 TOKEN = "h7abcdefgh234567ab"
 
@@ -74,3 +75,36 @@ def test_every_token_that_is_made_is_read() -> None:
 def test_any_text_is_read_without_an_error(text: str) -> None:
     said = read_release(text)
     assert said is None or said.token == "" or ids.RELEASE_TOKEN.fullmatch(said.token)
+
+
+@pytest.mark.parametrize(
+    "text", ["/release", "`!release`", "\n> quoted\n /RELEASE@desk_bot \nGone."]
+)
+def test_a_command_alone_in_its_line_is_told_from_one_with_something_else(text: str) -> None:
+    said = read_release(text)
+    assert said is not None
+    assert (said.token, said.bare) == ("", True)
+
+
+@pytest.mark.parametrize("text", ["!release now", "/release: h7", f"/release {TOKEN}"])
+def test_a_command_with_anything_after_it_is_not_bare(text: str) -> None:
+    said = read_release(text)
+    assert said is not None
+    assert not said.bare
+
+
+def test_a_text_is_passed_on_without_what_opens_or_ends_a_handoff() -> None:
+    link = links.return_token(ids.link_id())
+    quoted = (
+        f"See https://desk.example.org/r/{link}/ or\n"
+        f"https://safe.example.com/?url=https%3A%2F%2Fdesk.example.org%2Fr%2F{link}%2F&x=1\n"
+        f"> /release {TOKEN} or {TOKEN.upper()}\n"
+        "and https://reddit.example/r/django/ stays, as does h7 and /r/."
+    )
+    passed_on = without_capabilities(quoted)
+    assert link.partition(".")[0] not in passed_on
+    assert link.partition(".")[2] not in passed_on
+    assert TOKEN not in passed_on.lower()
+    assert passed_on.count("h7***") == 2
+    assert "/r/***/ or" in passed_on
+    assert passed_on.endswith("https://reddit.example/r/django/ stays, as does h7 and /r/.")

@@ -2,7 +2,15 @@
 
 import pytest
 
-from handoff.contract.text import TextProblem, clean, one_line, readable, scrub, visible
+from handoff.contract.text import (
+    TextProblem,
+    as_name,
+    clean,
+    one_line,
+    readable,
+    scrub,
+    visible,
+)
 from tests.contract.hostile import PIECES
 
 
@@ -80,3 +88,17 @@ def test_a_single_line_keeps_all_else_as_it_is() -> None:
 
 def test_overrides_of_direction_are_shown_and_joiners_stay() -> None:
     assert visible("a\u202eb\u2069c\u200dd") == "a\\u202eb\\u2069c\u200dd"
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("  Mia \u2028 of\tSales\r\n", "Mia of Sales"),
+        ("Mia\x00\x1b\ud800", "Mia\ufffd\ufffd\ufffd"),
+        ("\u00a0\u3000", ""),
+        ("👩\u200d💻 Mia", "👩\u200d💻 Mia"),
+        ("Zoe\u0308", "Zoë"),
+    ],
+)
+def test_a_name_of_somebody_s_own_stands_on_one_line(given: str, kept: str) -> None:
+    assert as_name(given) == kept
