@@ -11,6 +11,7 @@ from hypothesis import settings as hypothesis_settings
 from pytest_django import Settings
 
 from handoff.actions import folding, lots
+from handoff.transports import discord_api
 from tests import environment, programs
 from tests.fakes.providers import BASES, Providers
 
@@ -94,6 +95,7 @@ def pytest_unconfigure() -> None:
 def _nothing_counted_in_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
     folding.take_over(unfinished=True)
     monkeypatch.setattr(lots, "_lots", {})
+    monkeypatch.setattr(discord_api, "_away_until", {})
 
 
 @pytest.fixture

@@ -1,15 +1,19 @@
 """Calls of Discord's REST API, as a bot or as a webhook."""
 
 import json
+import time
 from typing import Any, Final
 
 from django.conf import settings
 
+from handoff.contract.kinds import TransportErrorKind
 from handoff.errors import TransportError
 from handoff.outbound.http import HttpAnswer, call, unclear
-from handoff.transports.discord_errors import refusal
+from handoff.transports.discord_errors import kept_out, refusal
 
 _VERSION: Final = "1.0"
+_away_until: Final[dict[str, float]] = {}
+"""By base address, the `time.monotonic()` until which this process does not call it."""
 _NOWHERE: Final = "https://handoff-desk.invalid"
 """In place of an address of ours, where PUBLIC_BASE_URL has none."""
 
@@ -48,6 +52,8 @@ class DiscordApi:
     def _call(
         self, method: str, path: str, *, deadline: float, body: Any, sends: bool
     ) -> HttpAnswer:
+        base = settings.DISCORD_API_BASE
+        _stay_away(base)
         headers = {
             "User-Agent": f"DiscordBot ({settings.PUBLIC_BASE_URL or _NOWHERE}, {_VERSION})",
         }
@@ -55,14 +61,27 @@ class DiscordApi:
             headers["Authorization"] = f"Bot {self._bot_token}"
         answer = call(
             method,
-            f"{settings.DISCORD_API_BASE}{path}",
+            f"{base}{path}",
             deadline=deadline,
             headers=headers,
             json=body,
         )
-        if answer.status not in (200, 201):
-            raise self._refused(answer, sends=sends)
-        return answer
+        if answer.status in (200, 201):
+            return answer
+        error = refusal(answer, sends=sends, secrets=self._secrets)
+        if kept_out(answer):
+            _away_until[base] = time.monotonic() + (error.retry_after or 0.0)
+        raise error
 
-    def _refused(self, answer: HttpAnswer, *, sends: bool) -> TransportError:
-        return refusal(answer, sends=sends, secrets=self._secrets)
+
+def _stay_away(base: str) -> None:
+    """Raises TransportError while our address is kept out: each call would prolong that."""
+    left = _away_until.get(base, 0.0) - time.monotonic()
+    if left > 0:
+        raise TransportError(
+            TransportErrorKind.RATE_LIMITED,
+            "not called: what stands before Discord keeps this desk's address out",
+            retry_after=left,
+            provider_code="429",
+            hint="Cloudflare keeps this desk's address out for a while; the desk waits.",
+        )

@@ -119,12 +119,19 @@ def refusal(answer: HttpAnswer, *, sends: bool, secrets: tuple[str, ...] = ()) -
     )
 
 
+def kept_out(answer: HttpAnswer) -> bool:
+    """Whether it is what stands before Discord that says no, and to whatever else we ask, too.
+
+    A 429 of Discord's own says how long, and of what (discord-api-docs#5810).
+    """
+    if answer.status != 429 or _seconds(answer.json() or {}) is not None:
+        return False
+    return not any(name.startswith("x-ratelimit-") for name in answer.headers)
+
+
 def _limited(answer: HttpAnswer, said: dict[str, Any]) -> TransportError:
-    """A 429 of Discord's own says how long; one of what stands before it does not (#5810)."""
-    if (seconds := _seconds(said)) is not None:
-        return rate_limited(answer, seconds)
-    error = rate_limited(answer)
-    if any(name.startswith("x-ratelimit-") for name in answer.headers):
+    error = rate_limited(answer, _seconds(said))
+    if not kept_out(answer):
         return error
     return rate_limited(answer, max(CLOUDFLARE_SECONDS, error.retry_after or 0.0))
 
@@ -161,5 +168,5 @@ def _words(
     parts += [", ".join(faults[:5])] if faults else []
     words = one_line(": ".join(parts))
     for secret in filter(None, secrets):
-        words = words.replace(secret, "…")
+        words = words.replace(secret, "***")
     return words

@@ -1,5 +1,7 @@
 """What Discord's refusals mean: channels.md 5.3 row by row, against posts of a real channel."""
 
+import time
+
 import pytest
 
 from handoff.contract.kinds import TransportErrorKind as Kind
@@ -130,6 +132,25 @@ def test_what_stands_before_discord_is_left_alone_for_a_minute(
     assert len(providers.requests("discord")) == 1
 
 
+def test_while_the_address_is_kept_out_nothing_of_the_desk_calls(
+    providers: Providers, discord: FakeDiscord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each call would count, and prolong it. Discord's own 429 is about one channel only."""
+    providers.script("discord", [too_many(30)], path="/messages")
+    refused()
+    monkeypatch.setattr("handoff.transports.discord_errors.CLOUDFLARE_SECONDS", 0.5)
+    providers.script("discord", [cloudflare()], path="/messages")
+    refused()
+    for through_webhook in (False, True):
+        problem = refused(through_webhook=through_webhook)
+        assert problem.kind is Kind.RATE_LIMITED
+        assert 0 < (problem.retry_after or 0) <= 0.5
+    assert len(providers.requests("discord")) == 2
+    time.sleep(0.5)
+    assert send(bot(), request()).provider_message_id
+    assert len(discord.messages) == 1
+
+
 @pytest.mark.parametrize(
     "response",
     [
@@ -174,7 +195,7 @@ def test_a_token_that_discord_repeats_is_cut_out(providers: Providers) -> None:
         "discord", [error(401, 0, f"Bad token {BOT_TOKEN}\n\u202e" + "x" * 1000)], path="/messages"
     )
     problem = refused()
-    assert "Bad token …" in problem.operator_detail
+    assert "Bad token ***" in problem.operator_detail
     assert len(problem.operator_detail) <= 400
     assert "\u202e" not in problem.operator_detail
 
