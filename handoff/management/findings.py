@@ -18,7 +18,7 @@ from audit.models import Event as AuditEvent
 from handoff.actions.ask import SHIPPED
 from handoff.contract.kinds import AttemptStatus
 from handoff.management.shell import command
-from handoff.models import Agent, Attempt, Channel, Delivery, DeliveryStatus
+from handoff.models import Agent, Attempt, Channel, Delivery, DeliveryStatus, InboundEvent
 from handoff.outbound.mail_url import MailFolder, parse_mail_url
 from handoff.selectors.channels import NO_OWNER, deserted
 
@@ -137,6 +137,10 @@ def _channels() -> Iterator[Finding]:
                 f"{channel.unhealthy_since:%Y-%m-%d %H:%M} UTC ({channel.last_error_kind}). "
                 f"{channel.last_error_hint}".rstrip(),
             )
+        if channel.poll_hint:
+            yield Finding(
+                State.LOOK, f"Channel {channel.pk} ({channel.label}): {channel.poll_hint}"
+            )
     for channel in deserted(enabled):
         yield Finding(State.LOOK, f"Channel {channel.pk} ({channel.label}): {NO_OWNER}")
 
@@ -145,11 +149,12 @@ def _work() -> Finding:
     late = Now() - dt.timedelta(minutes=LATE_MINUTES)
     lines = Delivery.objects.filter(status=DeliveryStatus.DUE, next_attempt_at__lt=late).count()
     sends = Attempt.objects.filter(status=AttemptStatus.SENDING, at__lt=late).count()
-    if lines or sends:
+    events = InboundEvent.objects.filter(processed_at=None, received_at__lt=late).count()
+    if lines or sends or events:
         return Finding(
             State.BAD,
-            f"Worker: {lines} lines and {sends} handoffs wait for over {LATE_MINUTES} minutes. "
-            "Does a server run?",
+            f"Worker: {lines} lines, {sends} handoffs and {events} events of providers wait for "
+            f"over {LATE_MINUTES} minutes. Does a server run?",
         )
     return Finding(State.OK, "Worker: nothing is overdue.")
 

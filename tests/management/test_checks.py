@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from handoff.actions.ask import SHIPPED
 from handoff.management.checks import check_private_targets, check_route
-from handoff.models import Attempt, Channel
+from handoff.models import Attempt, Channel, InboundEvent
 from tests import environment, factories
 from tests.api.conftest import Desk
 from tests.fakes import routes as fakes
@@ -167,11 +167,17 @@ def test_the_doctor_sees_that_no_worker_runs(channel: Channel, settings: Setting
     Attempt.objects.filter(session=session).update(
         status="sending", at="2026-01-01T00:00:00Z", finished_at=None
     )
+    InboundEvent.objects.create(channel=channel, key="a", received_at="2026-01-01T00:00:00Z")
     lines, broken = doctor()
     assert broken
-    assert any(
-        line.startswith("bad   Worker: 0 lines and 1 handoffs wait for over 5") for line in lines
-    )
+    said = "bad   Worker: 0 lines, 1 handoffs and 1 events of providers wait for over 5 minutes."
+    assert any(line.startswith(said) for line in lines)
+
+
+def test_the_doctor_says_why_replies_are_not_read(channel: Channel) -> None:
+    Channel.objects.filter(pk=channel.pk).update(poll_hint="Give the bot the right to read.")
+    said = f"look  Channel {channel.pk} (Shop team): Give the bot the right to read."
+    assert said in doctor()[0]
 
 
 @pytest.mark.slow
