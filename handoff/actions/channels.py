@@ -27,6 +27,9 @@ TEST_SECONDS: Final = 15.0
 _PERMANENT: Final = frozenset(
     {TransportErrorKind.AUTH, TransportErrorKind.PERMISSION, TransportErrorKind.NOT_FOUND}
 )
+_LOST_KIND: Final = (
+    "This desk carries no channels of this kind any more; name their class in HANDOFF_TRANSPORTS."
+)
 _LOST_KEYS: Final = "The stored credentials cannot be read any more; enter them again."
 
 
@@ -161,6 +164,8 @@ def _messages(error: ValidationError) -> list[str]:
 
 def open_transport(channel: Channel) -> Transport[Any]:
     """The channel's transport with its typed settings; raises TransportError when unreadable."""
+    if channel.kind not in carried():
+        raise TransportError(TransportErrorKind.AUTH, _LOST_KIND, hint=_LOST_KIND)
     try:
         found = transport_class(channel.kind)
         return found(found.settings_model.model_validate(channel.opened_settings()))

@@ -23,7 +23,7 @@ from handoff.actions.relatives import opened
 from handoff.actions.writing import nudge_on_commit, writing
 from handoff.models import InboundEvent
 from handoff.selectors import recipientwords
-from handoff.transports import transport_class
+from handoff.transports import collects_lines
 from handoff.transports.inbound import READER, Came, Moved, Said, Status
 
 log = logging.getLogger(__name__)
@@ -109,7 +109,7 @@ def _apply(event_pk: int, *, is_heard: bool) -> Applied | Wait | None:
             pause = dt.timedelta(seconds=result.seconds)
             mine.update(session=result.session, next_attempt_at=Now() + pause)
             return result
-        owed = "" if result.is_aside and _is_disturbing(row) else result.answer
+        owed = "" if result.is_aside and collects_lines(row.channel.kind) else result.answer
         mine.update(
             processed_at=Now(),
             outcome=result.became,
@@ -139,7 +139,3 @@ def _effect(row: InboundEvent) -> Applied | Wait:
             return apply_moved(row, event)
     note_inbound("inbound.refused", row.channel, event.reason)
     return Applied(became=Became.DROPPED)
-
-
-def _is_disturbing(row: InboundEvent) -> bool:
-    return transport_class(row.channel.kind).collects_lines

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce, Now
 
-from handoff.actions.channels import keep_changed, note_failure, note_success, open_transport
+from handoff.actions.channels import keep_changed, note_failure, note_success, sending_transport
 from handoff.actions.dispatch import Sent, send_once
 from handoff.actions.writing import writing
 from handoff.errors import TransportError
@@ -75,7 +75,7 @@ def send(owed: Owed) -> None:
 
 def _sent(channel: Channel, notice: Notice) -> Sent:
     try:
-        transport = open_transport(channel)
+        transport = sending_transport(channel)
     except TransportError as error:
         return Sent(None, error)
     return send_once(transport, notice, deadline=time.monotonic() + settings.DISPATCH_SECONDS)

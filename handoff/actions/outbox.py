@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from handoff.actions.writing import writing
 from handoff.contract.kinds import TransportErrorKind
 from handoff.models import Channel, Delivery, DeliveryKind, DeliveryStatus
-from handoff.transports import carried, transport_class
+from handoff.transports import carried, collects_lines
 
 LEASE_SECONDS: Final = 50.0
 """How much longer than a send may take its rows are left to whoever sends them."""
@@ -56,7 +56,7 @@ def claim(*, sending: Mapping[int, int] = NOBODY, places: int = 1) -> Batch | No
         if sending.get(channel.pk, 0) >= (1 if _fails(channel) else places):
             continue
         with writing():
-            behind = _behind(head) if transport_class(channel.kind).collects_lines else []
+            behind = _behind(head) if collects_lines(channel.kind) else []
             if _lease(head.pk, next_attempt_at__lte=Now()):
                 # one by one: a release may have dropped some since we looked
                 ours = [pk for pk in behind if _lease(pk)]
@@ -90,7 +90,7 @@ def _due() -> QuerySet[Delivery]:
 
 def _too_soon() -> Q:
     """A line whose recipient has had one a short while ago, or may have."""
-    collecting = [kind for kind in carried() if transport_class(kind).collects_lines]
+    collecting = [kind for kind in carried() if collects_lines(kind)]
     recent = Delivery.objects.filter(
         Q(status=DeliveryStatus.DONE) | Q(failure_kind=TransportErrorKind.UNKNOWN_OUTCOME),
         session=OuterRef("session"),

@@ -20,7 +20,7 @@ from handoff.contract.kinds import (
 from handoff.contract.values import Returned
 from handoff.models import Conversation, Delivery, DeliveryKind, DeliveryStatus, Session
 from handoff.selectors import payloads
-from handoff.transports import transport_class
+from handoff.transports import is_in_database
 
 _TELLS_THE_RECIPIENT: Final = frozenset(
     {ReleaseKind.CANCELLED, ReleaseKind.SUBSCRIBER, ReleaseKind.OWNER}
@@ -133,7 +133,7 @@ def end_late(session: Session, conversation: Conversation | None, ending: Ending
 
 
 def _reads_our_rows(session: Session) -> bool:
-    return transport_class(session.channel.kind).in_database
+    return is_in_database(session.channel.kind)
 
 
 def _drop_waiting_lines(session: Session) -> None:

@@ -10,7 +10,7 @@ from handoff.contract.kinds import Author, EventType, RoutedTo, SessionStatus
 from handoff.contract.turns import TurnBody
 from handoff.errors import Reused
 from handoff.models import Conversation, Delivery, DeliveryKind, Message, Session
-from handoff.transports import transport_class
+from handoff.transports import is_in_database
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _subscriber_turn(row: Conversation, body: TurnBody, active: Session | None) 
         session=active,
     )
     if active is not None:
-        if transport_class(active.channel.kind).in_database:
+        if is_in_database(active.channel.kind):
             emit(
                 EventType.MESSAGE_ROUTED,
                 agent=row.agent,

@@ -31,3 +31,13 @@ def transport_class(kind: str) -> type[Transport[Any]]:
     module, _, name = carried()[kind].rpartition(".")
     found: type[Transport[Any]] = getattr(import_module(module), name)
     return found
+
+
+def is_in_database(kind: str) -> bool:
+    """Whether a recipient of this kind reads our own rows; no for a kind that is not carried."""
+    return kind in carried() and transport_class(kind).in_database
+
+
+def collects_lines(kind: str) -> bool:
+    """Whether every message of this kind disturbs its reader; no for one that is not carried."""
+    return kind in carried() and transport_class(kind).collects_lines

@@ -6,18 +6,20 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db.models.functions import Now
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from handoff import tasks
-from handoff.actions import couriers
-from handoff.models import Agent, Channel, Session
+from handoff.actions import couriers, endings
+from handoff.models import Agent, Channel, Delivery, InboundEvent, Session
 from tests import environment, factories
 from tests.admin.test_channels import ADD, OPTIONS
 from tests.api.conftest import Desk
 from tests.fakes import toy
 from tests.fakes.toy_chat import KEY, event, said
-from tests.fakes.toy_desk import Toys
+from tests.fakes.toy_desk import Toys, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NOTE = "[Bot resumed — the recipient (Night shift) has handed control back. Outcome: resolved. "
@@ -107,6 +109,27 @@ def test_what_the_test_button_finds_is_said(toys: Toys) -> None:
     channel = Channel.objects.get(label="Night shift")
     tested = admin.post(reverse("admin:handoff_channel_test", args=[channel.pk])).text
     assert "Nobody has made such a room." in tested
+
+
+def test_a_kind_that_is_carried_no_more_stops_nothing_else(toys: Toys, settings: Settings) -> None:
+    conversation, session = toys.talk()
+    toys.post(said("It left.", thread="t1"))
+    write(conversation, "Hello?")
+    mail = factories.email_channel(toys.agent, smtp_url="smtp://127.0.0.1:9")
+    other = factories.conversation(toys.agent, "other")
+    factories.requested(toys.agent, mail, other)
+    settings.TRANSPORTS = {}
+    write(conversation, "Anybody?")
+    work()
+    assert Delivery.objects.filter(status="failed", failure_kind="auth").count() == 2
+    assert InboundEvent.objects.get().processed_at is None, "it waits"
+    assert toys.post(said("It left.", thread="t1")).status == 404
+    assert endings.cancel(session, reason="", actor="agent:test")
+    work()
+    settings.TRANSPORTS = {"toy": "tests.fakes.toy.Toy"}
+    InboundEvent.objects.update(next_attempt_at=Now())
+    work()
+    assert InboundEvent.objects.get().outcome == "late"
 
 
 def test_the_page_about_adding_a_channel_shows_this_very_module() -> None:
