@@ -7,7 +7,6 @@ providers.deliver(discord.command("reply", {"text": "Hi"}, channel=thread), to=p
 assert discord.pings == []
 """
 
-import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -22,45 +21,18 @@ from tests.fakes.discord_calls import (
     signed,
     snowflake,
 )
+from tests.fakes.discord_channels import FORUM, TEXT, THREAD, Channel
 from tests.fakes.providers import Delivery, FakeAnswer, FakeRequest, UnknownPath
 
 BOT_TOKEN: Final = "MTIzNDU2Nzg5MDEyMzQ1Njc4.GaBcDe.aVerySecretTokenOfABot"
 CHANNEL: Final = "2222222222222222222"
 OTHER_CHANNEL: Final = "2222222222222222223"
-CATEGORY: Final = "3333333333333333333"
 WEBHOOK: Final = "4444444444444444444"
 WEBHOOK_TOKEN: Final = "aVery_Secret-WebhookToken"
 WEBHOOK_URL: Final = f"https://discord.com/api/webhooks/{WEBHOOK}/{WEBHOOK_TOKEN}"
 BOT: Final = {"id": APPLICATION, "username": "Handoff", "bot": True}
-TEXT, FORUM, THREAD = 0, 15, 11
 _USER_AGENT: Final = re.compile(r"DiscordBot \([^\s,]+, [^\s)]+\)")
 _PING: Final = re.compile(r"@(?P<everyone>everyone|here)|<@!?(?P<users>\d+)>|<@&(?P<roles>\d+)>")
-
-
-@dataclasses.dataclass(kw_only=True)
-class Channel:
-    id: str
-    type: int = TEXT
-    name: str = "support"
-    parent_id: str | None = CATEGORY
-    is_seen: bool = True
-    may_write: bool = True
-    may_thread: bool = True
-    has_history: bool = True
-    is_locked: bool = False
-    is_archived: bool = False
-
-    def as_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = {
-            "id": self.id,
-            "type": self.type,
-            "name": self.name,
-            "parent_id": self.parent_id,
-            "guild_id": GUILD,
-        }
-        if self.type == THREAD:
-            found["thread_metadata"] = {"archived": self.is_archived, "locked": self.is_locked}
-        return found
 
 
 class FakeDiscord:

@@ -9,8 +9,9 @@ from handoff.contract.kinds import Author, Urgency
 from handoff.contract.kinds import TransportErrorKind as Kind
 from handoff.errors import TransportError
 from handoff.transports.base import Notice, TranscriptLine
-from tests.fakes.discord import CHANNEL, THREAD, Channel, FakeDiscord
+from tests.fakes.discord import CHANNEL, FakeDiscord
 from tests.fakes.discord_answers import error, form_error
+from tests.fakes.discord_channels import THREAD, Channel
 from tests.fakes.discord_markdown import quoted, read
 from tests.fakes.providers import FakeAnswer, Providers, Taken
 from tests.fakes.rude import Rude

@@ -8,8 +8,9 @@ from handoff.contract.kinds import TransportErrorKind as Kind
 from handoff.errors import TransportError
 from handoff.transports.base import TestReport
 from handoff.transports.discord import Discord
-from tests.fakes.discord import BOT_TOKEN, CHANNEL, FORUM, WEBHOOK_TOKEN, FakeDiscord
+from tests.fakes.discord import BOT_TOKEN, CHANNEL, WEBHOOK_TOKEN, FakeDiscord
 from tests.fakes.discord_calls import GUILD
+from tests.fakes.discord_channels import FORUM
 from tests.fakes.providers import Providers
 from tests.transports.discord_samples import bot, webhook
 

@@ -12,8 +12,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from handoff.transports.discord_hook import DiscordHook
 from handoff.transports.discord_settings import DiscordSettings
 from handoff.transports.inbound import HookCall, Received, Said
-from tests.fakes.discord import CATEGORY, CHANNEL, OTHER_CHANNEL, WEBHOOK_URL
+from tests.fakes.discord import CHANNEL, OTHER_CHANNEL, WEBHOOK_URL
 from tests.fakes.discord_calls import MIA, PUBLIC_KEY, SEED, command, interaction, signed
+from tests.fakes.discord_channels import CATEGORY
 from tests.fakes.discord_markdown import read
 from tests.fakes.providers import Delivery
 from tests.transports.discord_samples import settings
