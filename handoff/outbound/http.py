@@ -12,8 +12,9 @@ import functools
 import math
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
+from urllib.parse import quote
 
 import httpcore2
 import httpx2
@@ -34,6 +35,8 @@ _HEADERS: Final = {
     "Connection": "close",
     "User-Agent": "HandoffDesk",
 }
+_SECRET_MIN: Final = 6
+"""What is shorter is no secret, and may be a part of anything."""
 _REDIRECTS: Final = range(300, 400)
 
 
@@ -65,11 +68,13 @@ def call(
     form: Mapping[str, str] | None = None,
     cap: int = CAP,
     trusted: bool = True,
+    secrets: Collection[str] = (),
 ) -> HttpAnswer:
     """Send one request and read the whole answer before `deadline` (`time.monotonic()`).
 
     `trusted` is for an address that the environment names: it may be private. The body is `json`
-    or `form`; an answer over `cap` bytes is not read to its end. Raises TransportError: `connect`
+    or `form`; an answer over `cap` bytes is not read to its end. `secrets` are cut out of it where
+    it says them back, so that its words can be kept. Raises TransportError: `connect`
     when nothing was sent, `unknown_outcome` when the request, or part of it, had left and no
     whole answer came, `permission` when the address is out of bounds, `bad_format` when the
     request cannot be written.
@@ -81,7 +86,7 @@ def call(
             request = httpx2.Request(
                 method, url, headers={**_HEADERS, **(headers or {})}, json=json, data=form
             )
-            return _exchange(request, network, cap=cap)
+            return _without(secrets, _exchange(request, network, cap=cap))
         except (OSError, httpcore2.RemoteProtocolError, *UNWRITABLE) as error:
             problem = judge(error, sent=network.sent, late=watchdog.fired)
     # outside of the except clause: the words of what it caught may repeat a token
@@ -143,6 +148,16 @@ def _exchange(request: httpx2.Request, network: Network, *, cap: int) -> HttpAns
                 )
         names = httpx2.Headers(response.headers)
         return HttpAnswer(response.status, dict(names.items()), bytes(found))
+
+
+def _without(secrets: Collection[str], answer: HttpAnswer) -> HttpAnswer:
+    """Neither as they are nor as JSON may write them."""
+    body = answer.body
+    for secret in secrets:
+        if len(secret) >= _SECRET_MIN:
+            for form in (secret, secret.replace("/", "\\/"), quote(secret, safe="")):
+                body = body.replace(form.encode(), b"***")
+    return dataclasses.replace(answer, body=body)
 
 
 @functools.lru_cache(maxsize=4)

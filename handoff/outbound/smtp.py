@@ -4,6 +4,7 @@ smtplib speaks the protocol; what it lacks is here. Its own `sendmail` cannot te
 final dot had left when a connection broke, and its timeout restarts with every byte.
 """
 
+import base64
 import dataclasses
 import os
 import secrets
@@ -23,7 +24,10 @@ from handoff.outbound.mail_url import MailFolder, MailServer, Security
 from handoff.outbound.smtp_errors import Stage, judge, words
 from handoff.outbound.targets import Allowed
 
+CHALLENGE = 334
 GOODBYE_SECONDS = 1.0
+PASSWORD_MIN = 6
+"""What is shorter may be a part of anything that a server says."""
 REPLY_MAX = 64 * 1024
 """Bytes of one reply, which smtplib would read to its end, however far that is."""
 
@@ -181,13 +185,13 @@ class Session(smtplib.SMTP):
 
     def getreply(self) -> tuple[int, bytes]:
         """As smtplib's, and unreadable (-1) when it is longer than REPLY_MAX, or one of its lines
-        than smtplib takes: that says nothing about the mail.
+        than smtplib takes: that says nothing about the mail. Without the login in it.
         """
         if self.file is None and self.sock is not None:
             self.file = _Replies(self.sock.makefile("rb"))
         replies = self.file
         try:
-            return super().getreply()
+            code, reply = super().getreply()
         except smtplib.SMTPServerDisconnected:
             if isinstance(replies, _Replies) and replies.too_long:
                 raise smtplib.SMTPResponseException(-1, "the reply was too long") from None
@@ -195,6 +199,16 @@ class Session(smtplib.SMTP):
         finally:
             if isinstance(replies, _Replies):
                 replies.read = 0
+        return code, reply if code == CHALLENGE else self._without_login(reply)
+
+    def _without_login(self, reply: bytes) -> bytes:
+        """A reply that says the password back, as it is or as it was sent, does so to nobody."""
+        user, password = self.server.username.encode(), self.server.password.encode()
+        if len(password) >= PASSWORD_MIN:
+            sent = (base64.b64encode(text) for text in (b"\0%s\0%s" % (user, password), password))
+            for form in (password, *sent):
+                reply = reply.replace(form, b"***")
+        return reply
 
     def leave(self) -> None:
         """Say QUIT and close. Whatever happens here changes nothing about the mail."""

@@ -24,6 +24,7 @@ class TransportSettings(pydantic.BaseModel):
         extra="forbid",
         str_strip_whitespace=True,
         use_attribute_docstrings=True,  # the help texts of the admin's form
+        hide_input_in_errors=True,  # which may be a secret, or have one beside it
     )
 
     secret_keys: ClassVar[frozenset[str]] = frozenset()

@@ -65,10 +65,11 @@ class DiscordApi:
             deadline=deadline,
             headers=headers,
             json=body,
+            secrets=self._secrets,
         )
         if answer.status in (200, 201):
             return answer
-        error = refusal(answer, sends=sends, secrets=self._secrets)
+        error = refusal(answer, sends=sends)
         if kept_out(answer):
             _away_until[base] = time.monotonic() + (error.retry_after or 0.0)
         raise error

@@ -91,11 +91,11 @@ _BY_STATUS: Final[dict[int, _Row]] = {
 _OTHERWISE: Final = _Row(Kind.BAD_FORMAT, _OURS)
 
 
-def refusal(answer: HttpAnswer, *, sends: bool, secrets: tuple[str, ...] = ()) -> TransportError:
+def refusal(answer: HttpAnswer, *, sends: bool) -> TransportError:
     """What an answer without success says.
 
     `sends` says that the call posts a message, which may be there after a 5xx that names no
-    reason. `secrets` are cut out of what Discord says.
+    reason.
     """
     said = answer.json() or {}
     code = said.get("code")
@@ -112,7 +112,7 @@ def refusal(answer: HttpAnswer, *, sends: bool, secrets: tuple[str, ...] = ()) -
         kind = Kind.TOO_LONG
     return TransportError(
         kind,
-        _words(answer.status, code, said, faults, secrets=secrets),
+        _words(answer.status, code, said, faults),
         retry_after=_seconds(said) if kind is Kind.RATE_LIMITED else None,
         provider_code=str(code or answer.status),
         hint=row.hint,
@@ -154,19 +154,9 @@ def _faults(errors: Any, *, where: str) -> Iterator[str]:
                 yield f"{where or 'body'}: {code or 'unnamed'}"
 
 
-def _words(
-    status: int,
-    code: int,
-    said: dict[str, Any],
-    faults: tuple[str, ...],
-    *,
-    secrets: tuple[str, ...],
-) -> str:
+def _words(status: int, code: int, said: dict[str, Any], faults: tuple[str, ...]) -> str:
     message = said.get("message")
     parts = [f"Discord refused with {status}" + (f", {code}" if code else "")]
     parts += [message] if isinstance(message, str) else []
     parts += [", ".join(faults[:5])] if faults else []
-    words = one_line(": ".join(parts))
-    for secret in filter(None, secrets):
-        words = words.replace(secret, "***")
-    return words
+    return one_line(": ".join(parts))

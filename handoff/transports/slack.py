@@ -91,6 +91,7 @@ class Slack(Transport[SlackSettings]):
             f"{settings.SLACK_API_BASE}/{method}",
             deadline=deadline,
             headers=headers,
+            secrets=(self.settings.bot_token,),
             **body,
         )
         said = answer.json()

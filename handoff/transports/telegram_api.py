@@ -39,6 +39,7 @@ def ask(
         f"{settings.TELEGRAM_API_BASE}/bot{bot_token}/{method}",
         deadline=deadline,
         json=dict(parameters),
+        secrets=(bot_token, str(parameters.get("secret_token", ""))),
     )
     said = answer.json() or {}
     if answer.status == 200 and said.get("ok") is True and "result" in said:

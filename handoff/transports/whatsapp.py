@@ -137,6 +137,7 @@ class WhatsApp(Transport[WhatsAppSettings]):
             headers={"Authorization": f"Bearer {self.settings.access_token}"},
             json=json,
             deadline=deadline,
+            secrets=(self.settings.access_token,),
         )
 
 

@@ -3,13 +3,8 @@
 import json
 import logging
 import socket
-import ssl
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,71 +15,8 @@ from pytest_django import Settings
 from handoff.contract.kinds import TransportErrorKind as Kind
 from handoff.errors import TransportError
 from handoff.outbound.http import HttpAnswer, call, rate_limited, unclear
-from tests.fakes.certificates import server_context, write_certificate
-from tests.fakes.rude import Rude, RudeServer, read_request
-
-SECONDS = 0.5
-TOKEN = "8123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw"
-
-
-@contextmanager
-def answering(
-    reply: bytes, tls: ssl.SSLContext | None = None, *, reads: bool = True
-) -> Iterator[tuple[int, list[bytes]]]:
-    """A server that gives every request these bytes and closes; its port and what it was asked."""
-    asked: list[bytes] = []
-
-    def pieces(spoken: socket.socket) -> Iterator[bytes]:
-        while piece := spoken.recv(65536):
-            yield piece
-
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def serve() -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            with connection:
-                connection.settimeout(5)
-                try:
-                    spoken = tls.wrap_socket(connection, server_side=True) if tls else connection
-                    with spoken:
-                        if reads:
-                            asked.append(read_request(pieces(spoken)))
-                        spoken.sendall(reply)
-                        spoken.shutdown(socket.SHUT_WR)
-                        while spoken.recv(65536):
-                            pass
-                except OSError:
-                    continue
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    yield listener.getsockname()[1], asked
-    listener.shutdown(socket.SHUT_RDWR)
-    listener.close()
-    thread.join(5)
-
-
-def fetch(url: str, *, seconds: float = 5, **more: Any) -> HttpAnswer:
-    return call("POST", url, deadline=time.monotonic() + seconds, **{"json": {"a": 1}, **more})
-
-
-def refused(url: str, *, seconds: float = SECONDS, **more: Any) -> TransportError:
-    """The error of one call; it comes at most a second after the deadline, and tells nothing."""
-    started = time.monotonic()
-    with pytest.raises(TransportError) as caught:
-        fetch(url, seconds=seconds, headers={"Authorization": f"Bearer {TOKEN}"}, **more)
-    assert time.monotonic() - started < max(0, seconds) + 1
-    error = caught.value
-    assert error.hint
-    told = f"{error} {error.hint} {error.__cause__!r}"
-    for secret in (TOKEN, "127.0.0.1", "localhost", "Bearer", "bot1"):
-        assert secret not in told
-    assert error.__context__ is None
-    return error
+from tests.fakes.rude import Rude, RudeServer
+from tests.outbound.asking import TOKEN, answering, fetch, refused
 
 
 def test_a_call_carries_its_json_and_brings_back_status_headers_and_body() -> None:
@@ -259,60 +191,13 @@ def test_a_text_that_is_no_unicode_is_refused_before_anything_is_sent() -> None:
         assert (error.kind, server.connections) == (Kind.BAD_FORMAT, 0)
 
 
-class TestTls:
-    def test_a_certificate_that_the_machine_trusts_is_accepted(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        pem = write_certificate(tmp_path, host="127.0.0.1")
-        monkeypatch.setenv("SSL_CERT_FILE", str(pem))
-        with answering(b"HTTP/1.1 200 OK\r\n\r\n{}", server_context(pem)) as (port, _):
-            assert fetch(f"https://127.0.0.1:{port}/").json() == {}
-
-    @pytest.mark.parametrize(
-        ("host", "is_trusted", "word"),
-        [("127.0.0.1", False, "self-signed"), ("mail.example.org", True, "another")],
-    )
-    def test_another_certificate_is_named_and_nothing_is_sent(
-        self,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-        host: str,
-        is_trusted: bool,
-        word: str,
-    ) -> None:
-        pem = write_certificate(tmp_path, host=host)
-        if is_trusted:
-            monkeypatch.setenv("SSL_CERT_FILE", str(pem))
-        with answering(b"HTTP/1.1 200 OK\r\n\r\n", server_context(pem)) as (port, asked):
-            error = refused(f"https://127.0.0.1:{port}/", seconds=5)
-        assert (error.kind, error.provider_code, asked) == (Kind.CONNECT, "tls", [])
-        assert word in error.operator_detail
-        assert not error.worth_a_retry
-
-    @pytest.mark.parametrize("mode", [Rude.GARBAGE, Rude.BAD_GATEWAY])
-    def test_no_handshake_is_no_connection(self, mode: Rude) -> None:
-        with RudeServer(mode, at_once=True) as server:
-            error = refused(f"https://127.0.0.1:{server.port}/", seconds=5)
-            assert (error.kind, error.provider_code) == (Kind.CONNECT, "tls")
-
-    @pytest.mark.parametrize(
-        "mode", [Rude.SILENT, Rude.TRICKLE, Rude.HALF_CLOSE, Rude.RESET_BEFORE]
-    )
-    def test_a_handshake_that_does_not_end_is_no_connection(self, mode: Rude) -> None:
-        with RudeServer(mode, at_once=True) as server:
-            assert refused(f"https://127.0.0.1:{server.port}/").kind is Kind.CONNECT
-
-    @pytest.mark.parametrize(
-        "mode", [Rude.SILENT, Rude.TRICKLE, Rude.RESET_BEFORE, Rude.RESET_AMID, Rude.HUGE]
-    )
-    def test_after_the_handshake_the_request_may_have_been_taken(
-        self, mode: Rude, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        pem = write_certificate(tmp_path, host="127.0.0.1")
-        monkeypatch.setenv("SSL_CERT_FILE", str(pem))
-        with RudeServer(mode, tls=server_context(pem)) as server:
-            error = refused(f"https://127.0.0.1:{server.port}/", seconds=1.5)
-            assert error.kind is Kind.UNKNOWN_OUTCOME
+def test_an_answer_does_not_say_back_what_opened_the_door() -> None:
+    said = ["seven7", "a/b+c=d", "short"]
+    body = json.dumps({"said": said, "path": "/bota%2Fb%2Bc%3Dd/x"}).replace("a/b", "a\\/b")
+    reply = b"HTTP/1.1 400 No\r\n\r\n" + body.encode()
+    with answering(reply) as (port, _):
+        answer = fetch(f"http://127.0.0.1:{port}/", secrets=said)
+    assert answer.json() == {"said": ["***", "***", "short"], "path": "/bot***/x"}
 
 
 @profile(max_examples=60)

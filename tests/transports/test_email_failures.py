@@ -2,6 +2,7 @@
 
 import socket
 import time
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -262,3 +263,13 @@ def test_a_reply_without_end_is_read_no_further_than_a_reply_goes() -> None:
         assert error.kind is Kind.UNKNOWN_OUTCOME
         assert "too long" in error.operator_detail
         assert len(server.messages) == 1
+
+
+def test_a_server_that_says_the_password_back_is_not_quoted() -> None:
+    password = "c0rrect-horse"
+    sent = b64encode(b"\0desk\0" + password.encode()).decode()
+    with SmtpServer(login=("desk", password), data_reply=f"554 no {password} {sent}") as server:
+        error = refused(channel(server.url))
+        assert error.kind is Kind.PERMISSION
+        assert error.operator_detail == "554 no *** ***"
+        assert password not in repr(error.__cause__)
