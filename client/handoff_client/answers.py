@@ -147,12 +147,8 @@ def json_object(body: bytes | None) -> dict[str, Any] | None:
     if not body:
         return None
     try:
-        value = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+        value = json.loads(body.decode("utf-8"))
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")

@@ -80,7 +80,7 @@ def test_an_event_comes_out_while_the_stream_is_open() -> None:
         events = Desk(server.url, TOKEN).events(stream=True)
         began = time.monotonic()
         assert next(events) == event(7)
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 5
         events.close()
         assert list(events) == []
 
@@ -93,7 +93,7 @@ def test_events_end_with_their_seconds(script: Script, stream: bool) -> None:
         began = time.monotonic()
         events = Desk(server.url, TOKEN).events(seconds=1, stream=stream)
         assert numbers(events) == []
-        assert 0.8 < time.monotonic() - began < 2.5
+        assert 0.8 < time.monotonic() - began < 6
         assert events.refusal is None
 
 
@@ -136,7 +136,7 @@ def test_a_wait_that_is_over_says_what_holds() -> None:
     with RawServer(handoff("active"), answer(200, open_still)) as server:
         began = time.monotonic()
         found = Desk(server.url, TOKEN).wait_resumed("hs_1", seconds=0.5)
-        assert 0.4 < time.monotonic() - began < 2
+        assert 0.4 < time.monotonic() - began < 6
     assert found.text == open_still["text"]
 
 

@@ -1,10 +1,12 @@
 """Where a token goes and where it does not, and how long a call takes."""
 
+import contextlib
 import copy
 import logging
 import pickle
 import socket
 import ssl
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 from handoff_client import AsyncDesk, Desk
+from handoff_client.wire import Token
 from tests.client.raw_server import RawServer, answer, endless, hang, reset
 from tests.client.test_reading import INCOMPLETE, READABLE, TOKEN
 from tests.fakes.certificates import server_context, write_certificate
@@ -55,7 +58,7 @@ def test_a_handshake_that_hangs_ends_in_time() -> None:
         began = time.monotonic()
         desk = Desk(f"https://127.0.0.1:{silent.getsockname()[1]}", TOKEN, timeout=1)
         assert desk.call("x", {}).text == INCOMPLETE
-        assert 0.8 < time.monotonic() - began < 1.5
+        assert 0.8 < time.monotonic() - began < 4
 
 
 def test_a_name_that_is_not_found_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,22 +67,40 @@ def test_a_name_that_is_not_found_in_time(monkeypatch: pytest.MonkeyPatch) -> No
 
     def slow(host: Any, *args: Any, **more: Any) -> Any:
         if host == "desk.invalid" and not more.get("flags"):
-            time.sleep(2)
+            time.sleep(8)
         return real(host, *args, **more)
 
     monkeypatch.setattr(socket, "getaddrinfo", slow)
     began = time.monotonic()
     assert Desk("http://desk.invalid", TOKEN, timeout=0.6).call("x", {}).text == INCOMPLETE
-    assert time.monotonic() - began < 1
-    time.sleep(2)  # until the threads that look it up are gone
+    assert time.monotonic() - began < 5
 
 
-def test_a_large_call_to_a_desk_that_does_not_read_ends_in_time() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
+@pytest.mark.slow
+@pytest.mark.parametrize("bytes_a_second", [0, 200_000])
+def test_a_large_call_to_a_desk_that_hardly_reads_ends_in_time(bytes_a_second: int) -> None:
+    over = threading.Event()
+
+    def read(listening: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while not over.is_set():
+                peer, _ = listening.accept()
+                with peer:
+                    while not over.wait(0.05) and (
+                        not bytes_a_second or peer.recv(bytes_a_second // 20)
+                    ):
+                        pass
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(20)
+        reading = threading.Thread(target=read, args=(listening,))
+        reading.start()
+        desk = Desk(f"http://127.0.0.1:{listening.getsockname()[1]}", TOKEN, timeout=1.5)
         began = time.monotonic()
-        desk = Desk(f"http://127.0.0.1:{silent.getsockname()[1]}", TOKEN, timeout=1)
-        assert desk.call("x", {"x": "y" * 30_000_000}).text == INCOMPLETE
-        assert time.monotonic() - began < 2
+        assert desk.call("x", {"x": "y" * 16_000_000}).text == INCOMPLETE
+        assert time.monotonic() - began < 5
+        over.set()
+        reading.join(30)
 
 
 @pytest.mark.parametrize("script", [reset, answer(401), answer(200, b"\xff"), hang, endless])
@@ -114,8 +135,9 @@ def test_a_log_line_says_what_was_tried_and_why_it_failed(
 
 def test_a_desk_is_not_pickled_and_is_its_own_copy() -> None:
     desk = Desk("http://127.0.0.1", TOKEN)
-    with pytest.raises(TypeError):
-        pickle.dumps(desk)
+    for secret in (desk, Token(TOKEN)):
+        with pytest.raises(TypeError):
+            pickle.dumps(secret)
     assert copy.deepcopy({"desk": desk})["desk"] is desk
 
 
