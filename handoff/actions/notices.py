@@ -52,7 +52,7 @@ def _owed() -> QuerySet[InboundEvent]:
 
 def send(owed: Owed) -> None:
     """Send it, outside any transaction; a failure is kept with the channel and not tried again."""
-    row = InboundEvent.objects.get(pk=owed.event)
+    row = InboundEvent.objects.select_related("session").get(pk=owed.event)
     channel = Channel.objects.select_related("agent").get(pk=owed.channel)
     said = READER.validate_json(row.body)
     if not isinstance(said, Said):
@@ -62,6 +62,7 @@ def send(owed: Owed) -> None:
         text=row.answer,
         thread_key=said.thread_key,
         answers=said.message_id,
+        session=row.session.public_id if row.session else "",
         language=channel.language,
     )
     sent = _sent(channel, notice)

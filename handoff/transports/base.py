@@ -108,6 +108,8 @@ class Notice:
     thread_key: str = ""
     answers: str = ""
     """`Said.message_id`."""
+    session: str = ""
+    """`hs_…` of the handoff that was answered; "" while nothing shows that whoever wrote may."""
     language: str = "en"
 
 

@@ -80,8 +80,8 @@ class Email(Transport[EmailSettings]):
     def accepts(self, said: Said, *, recipients: frozenset[str]) -> bool:
         """An address that we signed is enough, whoever wrote to it, and so is a release token.
 
-        Without either it must answer a mail of ours, from a recipient's address or their domain:
-        our Message-IDs hold the handoff's id, which visitors see, too.
+        Without either it must answer a mail of ours, from a recipient's address or their domain;
+        whether there is a mail with that id, which only its recipients know, the database says.
         """
         if said.session:
             return True

@@ -18,6 +18,7 @@ LOCAL_PART_MAX: Final = 64
 """RFC 5321, 4.5.3.1.1."""
 NAME_LENGTH: Final = 43
 _SALT: Final = b"handoff.reply-address"
+_MESSAGE_SALT: Final = b"handoff.message-id"
 _MAC_BYTES: Final = 10
 _SIGNED: Final = re.compile(r"(?<![a-z0-9])([a-z2-7]{16,26})\.([a-z2-7]{16})(?![a-z0-9])")
 
@@ -42,9 +43,16 @@ def session_of(address: str) -> str:
     return ""
 
 
-def _mac(session: str, key: str | bytes) -> str:
+def message_proof(session: str, number: int) -> str:
+    """What makes the id of a mail known to nobody but who got it: visitors see the handoff's own,
+    and whoever answers that mail, or reports it as bounced, counts as its recipient.
+    """
+    return _mac(f"{session}.{number}", settings.SECRET_KEY, salt=_MESSAGE_SALT)
+
+
+def _mac(session: str, key: str | bytes, *, salt: bytes = _SALT) -> str:
     """80 bits: what fits into an address beside 128 bits of id, and cannot be guessed by mail."""
     secret = key if isinstance(key, bytes) else key.encode()
-    own_key = hashlib.sha256(_SALT + b"." + secret).digest()
+    own_key = hashlib.sha256(salt + b"." + secret).digest()
     digest = hmac.new(own_key, session.encode(), hashlib.sha256).digest()
     return base64.b32encode(digest[:_MAC_BYTES]).decode("ascii").lower()

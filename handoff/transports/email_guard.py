@@ -13,7 +13,7 @@ from handoff.transports.email_mime import Mail, addresses, header, headers
 
 _BULK: Final = frozenset({"bulk", "list", "junk", "auto_reply"})
 _AUTO_REPLY: Final = ("X-Autoreply", "X-Autorespond", "X-Autoresponder", "X-Auto-Reply")
-_OURS: Final = re.compile(r"<[hn]\.[a-z0-9_]+\.[a-z0-9]+@[^<>\s]+>", re.IGNORECASE)
+_OURS: Final = re.compile(r"<[hn]\.[a-z0-9_]+\.[a-z0-9]+(?:\.[a-z0-9]+)?@[^<>\s]+>", re.IGNORECASE)
 
 
 def automatic(mail: Mail, *, own: Set[str]) -> str:

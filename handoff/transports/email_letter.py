@@ -15,7 +15,7 @@ from django.utils.encoding import punycode
 from handoff.contract.kinds import Urgency
 from handoff.outbound.smtp import Letter
 from handoff.transports.base import Closed, Line, Notice, Request
-from handoff.transports.email_address import reply_address
+from handoff.transports.email_address import message_proof, reply_address
 from handoff.transports.email_body import Body
 from handoff.transports.email_settings import EmailSettings, Inbound
 
@@ -37,7 +37,6 @@ def _header_registry() -> HeaderRegistry:
 POLICY: Final = SMTP_POLICY.clone(cte_type="7bit", header_factory=_header_registry())
 """CRLF line ends, and nothing outside ASCII on the wire: any server can take it."""
 MESSAGE_ID: Final = re.compile(r"<[\x21-\x3b\x3d\x3f-\x7e]{1,240}>")
-_OF_SESSION: Final = re.compile(r"<h\.(hs_[a-z2-7]{16,26})\.\d+@[^<>\s]+>")
 
 
 def letter(
@@ -59,7 +58,8 @@ def letter(
         reply_to = _answers_to(message, settings)
         headers = _answering(message, message_id)
     else:
-        message_id = f"<h.{message.session}.{message.number}@{domain}>"
+        proof = message_proof(message.session, message.number)
+        message_id = f"<h.{message.session}.{message.number}.{proof}@{domain}>"
         to = settings.to
         reply_to = _replies_to(message, settings)
         headers = _headers(message, message_id)
@@ -141,10 +141,10 @@ def _replies_to(message: Request | Line | Closed, settings: EmailSettings) -> li
 
 
 def _answers_to(notice: Notice, settings: EmailSettings) -> list[str]:
-    named = _OF_SESSION.fullmatch(notice.thread_key)
-    if named is None or settings.inbound is Inbound.NONE:
+    """Never by the ids in what they wrote, which anybody can put there: the address lets in."""
+    if not notice.session or settings.inbound is Inbound.NONE:
         return []
-    return [_signed(named[1], settings)]
+    return [_signed(notice.session, settings)]
 
 
 def _signed(session: str, settings: EmailSettings) -> str:

@@ -272,3 +272,30 @@ def test_the_shell_tests_both_ways(story: Story, capsys: pytest.CaptureFixture[s
     said = capsys.readouterr().out
     assert "UIDVALIDITY" in said
     assert story.mailbox.login[1] not in said
+
+
+def test_the_handoffs_id_opens_nothing_to_whoever_knows_no_mail_of_it(story: Story) -> None:
+    """Not even to one who writes as Mia: a guessed Message-ID is the answer to no mail of ours."""
+    story.ask()
+    session = story.session()
+    guess = f"<h.{session.public_id}.1@desk.example.org>"
+    named = {"To": "desk@in.desk.example.org", "In-Reply-To": guess, "References": guess}
+    assert story.arrives(story.reply("Refund approved.", named)) == ["unmatched"]
+    assert story.arrives(story.reply("/release", named)) == ["not_recognised"]
+    report = bounce(guess, recipient="team@shop.example", to="team@shop.example")
+    assert story.arrives(report) == [""]
+    assert story.session().status == "active"
+    assert story.chat() == []
+
+
+def test_no_answer_to_a_stranger_brings_an_address_that_lets_in(story: Story) -> None:
+    story.ask()
+    for known in (f"<h.{story.session().public_id}.1@x.example>", None):
+        headers = {"From": "ana@customer.example", "To": "desk@in.desk.example.org"}
+        if known is not None:
+            headers |= {"In-Reply-To": known, "References": known}
+        mail = story.reply(f"/release h7{'a' * 16}", headers, to=story.smtp.messages[0])
+        assert story.arrives(mail) == ["not_recognised"]
+        told = story.mails()[-1]
+        assert told.recipients == ("ana@customer.example",)
+        assert told.message["Reply-To"] is None

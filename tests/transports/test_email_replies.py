@@ -75,6 +75,7 @@ NOTICE = Notice(
     text="That release line is not recognised.\nNothing was ended.",
     thread_key=OURS,
     answers="<reply-1@support.example>",
+    session=SESSION,
 )
 
 
