@@ -18,6 +18,14 @@ _CAPABILITIES: Final = (
     (re.compile(r"\bh7[a-z2-7]{16}\b", re.ASCII | re.IGNORECASE), "h7***"),
     # also as a part of another address, as mail filters write it
     (re.compile(r"(/|%2F)r\1[a-z2-7]{26}\.[\w-]*", re.ASCII | re.IGNORECASE), r"\1r\1***"),
+    # the signed part of an address that replies go to
+    (
+        re.compile(
+            r"(?<![a-z0-9])[a-z2-7]{16,26}\.[a-z2-7]{16}(?=[a-z0-9+_.=-]{0,64}(?:@|%40))",
+            re.ASCII | re.IGNORECASE,
+        ),
+        "***",
+    ),
 )
 
 
@@ -59,8 +67,8 @@ def _command(said: str, *, rest: str) -> ReleaseCommand | None:
 
 
 def without_capabilities(text: str) -> str:
-    """The text with its release tokens and return links made useless, such as in what is quoted:
-    whoever reads it next was not asked.
+    """The text with its release tokens, return links and signed addresses made useless, such as in
+    what is quoted: whoever reads it next was not asked.
     """
     for pattern, shown in _CAPABILITIES:
         text = pattern.sub(shown, text)

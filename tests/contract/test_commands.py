@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from handoff import links
 from handoff.contract import ids
 from handoff.contract.commands import ReleaseCommand, read_release, without_capabilities
+from handoff.transports.email_address import reply_address
 
 TOKEN = "h7abcdefgh234567ab"
 
@@ -95,13 +96,18 @@ def test_a_command_with_anything_after_it_is_not_bare(text: str) -> None:
 
 def test_a_text_is_passed_on_without_what_opens_or_ends_a_handoff() -> None:
     link = links.return_token(ids.link_id())
+    written = reply_address(ids.session_id(), local_part="{token}", domain="in.example.org")
+    address = written.partition("@")[0]
     quoted = (
         f"See https://desk.example.org/r/{link}/ or\n"
         f"https://safe.example.com/?url=https%3A%2F%2Fdesk.example.org%2Fr%2F{link}%2F&x=1\n"
         f"> /release {TOKEN} or {TOKEN.upper()}\n"
+        f"> To: reply+{address}@in.example.org, support-{address.upper()}-x@in.example.org\n"
         "and https://reddit.example/r/django/ stays, as does h7 and /r/."
     )
     passed_on = without_capabilities(quoted)
+    assert address not in passed_on.lower()
+    assert "> To: reply+***@in.example.org, support-***-x@in.example.org\n" in passed_on
     assert link.partition(".")[0] not in passed_on
     assert link.partition(".")[2] not in passed_on
     assert TOKEN not in passed_on.lower()
