@@ -17,6 +17,10 @@ from handoff.errors import NotFound, Refused
 from handoff.models import Agent, Conversation, Session
 from handoff.selectors import hops, payloads
 
+_REUSED: Final = (
+    "This idempotency key was used for another reply, and nothing was said now. Use a new key for "
+    "each reply."
+)
 _ENDED: Final = "This handoff has ended; the conversation is with the agent that asked again."
 
 
@@ -24,7 +28,8 @@ def reply_as_sibling(agent: Agent, session_pk: int, *, text: str, client_id: str
     """Say something to the subscriber as the sibling; the first word claims the hop.
 
     False when the same `client_id` said it before. Raises NotFound for another agent's hop,
-    Refused `not_found` for one without a conversation and `already_released`.
+    Refused `not_found` for one without a conversation, `already_released`, and
+    `idempotency_reused` for a `client_id` that said something else.
     """
     with writing():
         session, conversation = _held(agent, session_pk)
@@ -34,7 +39,9 @@ def reply_as_sibling(agent: Agent, session_pk: int, *, text: str, client_id: str
                 "This handoff has no conversation to reply into. Hand back with handoff_release.",
             )
         mine = conversation.messages.filter(author=Author.SIBLING, client_id=client_id)
-        if client_id is not None and mine.exists():
+        if client_id is not None and (known := mine.first()) is not None:
+            if known.text != text:
+                raise Refused("idempotency_reused", _REUSED)
             return False
         active = Session.objects.filter(pk=session_pk, status=SessionStatus.ACTIVE)
         if not active.update(recipient_active_at=Now()):

@@ -46,7 +46,7 @@ def reply_call(agent: Agent, call: ToolCall, *, key: str) -> Answer:
     """`handoff_reply`; raises Refused. The same `Idempotency-Key` says it once."""
     args = _arguments(ReplyArguments, call)
     session = _given(agent, args.handoff_session_id)
-    client_id = links.digest(key) if key else None
+    client_id = links.digest(f"{session.public_id} {key}") if key else None
     first = reply_as_sibling(agent, session.pk, text=args.text, client_id=client_id)
     session = payloads.sessions().get(pk=session.pk)
     return toolanswers.of_reply(session, already=not first)

@@ -168,6 +168,25 @@ def test_the_visitor_talks_to_the_sibling(
     assert late.json()["code"] == "superseded"
 
 
+def test_a_key_said_one_thing_in_one_handoff(
+    desk: Desk, sibling: Desk, grant: Channel, conversation: Conversation
+) -> None:
+    """A repeat is not said again; other words, or the next handoff's, are never taken for one."""
+    key = {"Idempotency-Key": "r1"}
+    session = hand(desk, grant, conversation=conversation)
+    args = {"handoff_session_id": session, "text": "On its way."}
+    sibling.call("handoff_reply", args, headers=key)
+    other = sibling.call("handoff_reply", {**args, "text": "It is lost."}, headers=key)
+    assert (other["isError"], other["result"]["code"]) == (True, "idempotency_reused")
+    give_back(sibling, session)
+    args["handoff_session_id"] = hand(desk, grant, conversation=conversation)
+    second = sibling.call("handoff_reply", args, headers=key)
+    assert (second["text"], second["result"].get("already")) == ("The visitor has it.", None)
+    lines = desk.get(f"conversations/{conversation.public_id}/messages").json()["data"]
+    said = [line["text"] for line in lines if line["author"] == "sibling"]
+    assert said == ["On its way.", "On its way."]
+
+
 def test_wrong_values_are_reported_to_both_and_block_nothing(
     desk: Desk, sibling: Desk, grant: Channel
 ) -> None:
