@@ -41,8 +41,10 @@ def meant(said: Said, channels: Collection[int]) -> Meant:
         in_thread = _one_of(mine.filter(Exists(opened)))
         if in_thread.session or in_thread.several:
             return dataclasses.replace(in_thread, by_reference=True)
-    if said.only_one or said.recent_one:
-        return _one_of(mine if said.recent_one else mine.filter(status__in=OPEN), late_only=True)
+    if said.recent_one:
+        return _one_of(mine.filter(_went_to(said)), late_only=True)
+    if said.only_one:
+        return _one_of(mine.filter(status__in=OPEN))
     return Meant()
 
 
@@ -71,6 +73,15 @@ def _replied_to(said: Said, mine: QuerySet[Session]) -> Session | None:
         known |= dict(sent.values_list("provider_message_id", "session_id"))
     nearest = next((known[named_id] for named_id in named if named_id in known), None)
     return None if nearest is None else mine.get(pk=nearest)
+
+
+def _went_to(said: Said) -> Q:
+    """The handoffs of whoever writes, where the thread is the person: those of a recipient before
+    or after them, in the same channel, are none of theirs.
+    """
+    threads = Attempt.objects.filter(session=OuterRef("pk")).exclude(thread_key="")
+    theirs = threads.filter(thread_key__in=_storable([said.sender_id, said.place]))
+    return Q(Exists(theirs)) | ~Q(Exists(threads))
 
 
 def _may_answer_late() -> Q:

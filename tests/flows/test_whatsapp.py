@@ -14,6 +14,7 @@ from django.test import Client
 
 from audit.models import Event as AuditEvent
 from handoff.actions import couriers
+from handoff.actions.channels import change_channel
 from handoff.actions.inbound_apply import apply_due
 from handoff.models import Agent, Channel, Conversation, InboundEvent, Session
 from tests import factories
@@ -190,6 +191,23 @@ def test_somebody_else_is_not_listened_to(story: Story) -> None:
     assert story.hear(stranger) == ["unmatched"]
     assert story.session().status == "active"
     assert len(story.sent()) == 1
+
+
+def test_who_was_on_duty_before_speaks_in_their_own_handoffs_only(story: Story) -> None:
+    story.hear(story.meta.says("Here."))
+    story.ask()
+    mias = story.session()
+    config = {**story.channel.opened_settings(), "to": "+49 151 00000000"}
+    change_channel(story.channel, config=config, actor="admin")
+    other = factories.conversation(story.desk.agent, "visitor-2", name="Ben")
+    story.hear(story.meta.says("Ben's telephone.", person="4915100000000"))
+    story.desk.call("handoff_request", factories.arguments(story.channel), conversation=other)
+    assert story.hear(story.meta.says("It left on Monday.")) == ["replied"]
+    assert story.chat()[-1] == ("person", "It left on Monday.")
+    assert story.hear(story.meta.says(f"/release {mias.release_token}")) == ["released"]
+    assert story.hear(story.meta.says("By the way.")) == ["unmatched"]
+    assert story.hear(story.meta.says("On it.", person="4915100000000")) == ["replied"]
+    assert list(other.messages.filter(author="person").values_list("text", flat=True)) == ["On it."]
 
 
 def test_a_message_that_fails_after_it_was_accepted_ends_it_as_undeliverable(
