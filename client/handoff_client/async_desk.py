@@ -38,6 +38,8 @@ class AsyncDesk:
     cancel = _threaded(Desk.cancel)
     release = _threaded(Desk.release)
     reply = _threaded(Desk.reply)
+    inbox = _threaded(Desk.inbox)
+    claim = _threaded(Desk.claim)
     conversation = _threaded(Desk.conversation)
     post_turn = _threaded(Desk.post_turn)
     tools = _threaded(Desk.tools)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from handoff_client import Desk
+from handoff_client import AsyncDesk, Desk
 from tests.client.raw_server import RawServer, answer
 from tests.client.test_reading import READABLE, TOKEN
 
@@ -81,3 +81,10 @@ def test_each_verb_is_the_tool_of_its_name() -> None:
         {"name": "handoff_release", "args": {**two, **gone}},
         {"name": "handoff_reply", "args": {**two, "text": "hello"}},
     ]
+
+
+def test_a_desk_can_be_awaited_for_everything_that_asks_it_something() -> None:
+    def verbs(kind: type) -> set[str]:
+        return {name for name in vars(kind) if not name.startswith("_")}
+
+    assert verbs(Desk) - verbs(AsyncDesk) == {"events", "timeout", "waiting"}
