@@ -4,6 +4,7 @@ The key of an event is unique in its channel, and the insert decides: a second d
 does nothing.
 """
 
+import datetime as dt
 import hashlib
 from collections.abc import Sequence
 from typing import Final
@@ -19,6 +20,8 @@ from handoff.models import Channel, InboundEvent
 from handoff.transports.inbound import Came
 
 _KEY_MAX: Final = 200
+KEPT: Final = dt.timedelta(days=30)
+"""What a person wrote stands in the conversation; as it came, it only helps to find a fault."""
 
 
 def accept(channel: Channel, events: Sequence[Came]) -> list[int]:
@@ -49,6 +52,14 @@ def keep(channel: Channel, events: Sequence[Came]) -> list[int]:
     if kept:
         nudge_on_commit("work")
     return kept
+
+
+def forget_bodies() -> int:
+    """Empty what was written, once it has long had its effect; the key stays, so that a repeat
+    stays one. Returns how many were emptied.
+    """
+    old = InboundEvent.objects.filter(processed_at__lt=Now() - KEPT).exclude(body="")
+    return old.update(body="", answer="")
 
 
 def _home(channel: Channel, account: str) -> Channel | None:

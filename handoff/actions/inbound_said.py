@@ -125,9 +125,11 @@ def _pass_on(row: InboundEvent, said: Said, meant: Session, here: Sequence[int])
 
 def _bring_forward_earlier(row: InboundEvent, session: Session) -> bool:
     """What was written before this and waited for the dispatch is passed on before this; False when
-    there is nothing.
+    there is nothing. What broke when it was tried holds up no other.
     """
-    earlier = InboundEvent.objects.filter(session=session, processed_at=None, pk__lt=row.pk)
+    earlier = InboundEvent.objects.filter(
+        session=session, processed_at=None, pk__lt=row.pk, attempts=0
+    )
     free = earlier.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True)
     InboundEvent.objects.filter(pk__in=list(free)).update(next_attempt_at=Now())
     return earlier.exists()

@@ -6,6 +6,7 @@ from handoff.actions import couriers, pollers
 from handoff.actions.endings import end_expired, end_idle
 from handoff.actions.gaps import settle_gaps
 from handoff.actions.hops import end_unclaimed, end_unreachable
+from handoff.actions.inbound import forget_bodies
 from handoff.actions.inbound_apply import apply_due
 from handoff.actions.reconcile import forget_keys, resolve_attempts
 from handoff.actions.refusals import write_folds
@@ -54,8 +55,10 @@ def settle() -> int:
 
 @task
 def tidy() -> int:
-    """Write down the refusals that were only counted, and forget callers that were slow enough."""
-    return write_folds() + forget_full()
+    """Write down the refusals that were only counted; forget callers that were slow enough, and
+    what people wrote long ago.
+    """
+    return write_folds() + forget_full() + forget_bodies()
 
 
 def run_due() -> None:

@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from audit.models import Event as AuditEvent
 from handoff import push
 from handoff.actions import inbound_apply
-from handoff.actions.inbound import accept
+from handoff.actions.inbound import KEPT, accept, forget_bodies
 from handoff.actions.inbound_apply import apply_due
 from handoff.actions.refusals import write_folds
 from handoff.models import InboundEvent
@@ -216,3 +216,16 @@ def test_what_was_sent_is_found_by_what_a_provider_calls_it(
         cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute(f"EXPLAIN SELECT id FROM {condition}")
         assert index in str(cursor.fetchall())
+
+
+def test_what_people_wrote_is_forgotten_after_a_while_and_a_repeat_stays_one(toys: Toys) -> None:
+    conversation, session = toys.talk()
+    written = said("It left on Monday.", thread=thread_of(session))
+    assert toys.hear(written) == "replied"
+    assert forget_bodies() == 0
+    InboundEvent.objects.update(processed_at=Now() - KEPT - dt.timedelta(seconds=1))
+    assert forget_bodies() == 1
+    assert InboundEvent.objects.get(outcome="replied").body == ""
+    assert toys.post(written).status == 200
+    assert InboundEvent.objects.filter(processed_at=None).count() == 0
+    assert [text for _, _, text in lines(conversation)] == ["It left on Monday."]

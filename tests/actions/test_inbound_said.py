@@ -116,6 +116,7 @@ def test_two_open_handoffs_in_one_thread_are_not_told_apart_by_it(toys: Toys) ->
 def test_the_most_recent_one_may_have_ended_where_the_place_is_one_person(toys: Toys) -> None:
     _, older = toys.talk("a")
     _, session = toys.talk("b")
+    Attempt.objects.update(thread_key=SAID.sender_id)  # there the thread is the person
     for ended in (older, session):
         let_the_idle_clock_run_out(ended)
     assert hear(toys, SAID.model_copy(update={"only_one": True})) == "unmatched"
@@ -165,6 +166,17 @@ def test_an_answer_that_overtakes_the_dispatch_waits_for_it(toys: Toys) -> None:
     InboundEvent.objects.filter(pk=second.pk).update(next_attempt_at=Now())
     apply_due()
     assert [text for _, _, text in lines(conversation)] == ["first", "second"]
+
+
+def test_an_answer_that_breaks_holds_up_no_later_one(toys: Toys) -> None:
+    conversation, session = toys.talk()
+    thread = thread_of(session)
+    Session.objects.update(status="dispatching")
+    toys.hear(said("first", thread=thread))
+    Session.objects.update(status="active")
+    InboundEvent.objects.update(attempts=1, next_attempt_at=Now() + dt.timedelta(hours=1))
+    assert toys.hear(said("second", thread=thread)) == "replied"
+    assert [text for _, _, text in lines(conversation)] == ["second"]
 
 
 def test_a_detached_handoff_has_nobody_to_pass_words_to(toys: Toys) -> None:
