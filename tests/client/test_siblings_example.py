@@ -68,7 +68,7 @@ def test_one_asks_and_the_other_looks_it_up(pair: Pair) -> None:
     finally:
         orders.kill()
         orders.communicate()
-    [promised] = blocks("")
+    [promised] = blocks("text")
     assert said == promised
 
 
