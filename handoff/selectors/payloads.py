@@ -1,5 +1,6 @@
 """Builds the agent's payloads from rows: H, M, E, C and their pages."""
 
+import dataclasses
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -29,8 +30,11 @@ def fields_of(session: Session) -> tuple[ReturnField, ...]:
 
 
 def returned_of(session: Session) -> Returned:
-    """What came back, or nothing."""
-    return Returned.from_json(session.returned or {})
+    """What came back, or nothing; in the order of the fields, which PostgreSQL's jsonb loses."""
+    found = Returned.from_json(session.returned or {})
+    ordered = (asked.name for asked in fields_of(session))
+    values = {name: found.values[name] for name in ordered if name in found.values}
+    return dataclasses.replace(found, values=values)
 
 
 def sessions() -> QuerySet[Session]:
