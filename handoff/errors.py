@@ -32,10 +32,17 @@ class Refused(HandoffError):
     status = 200
 
     def __init__(
-        self, code: str, sentence: str, *, details: Mapping[str, Any] | None = None
+        self,
+        code: str,
+        sentence: str,
+        *,
+        details: Mapping[str, Any] | None = None,
+        other_agent: str = "",
     ) -> None:
         super().__init__(sentence, details=details)
         self.code = code
+        self.other_agent = other_agent
+        """The agent that was not handed to: for the trail, never for the answer."""
 
 
 class NotAuthorised(HandoffError):

@@ -98,6 +98,7 @@ def _reject(caller: Caller, tool: str, refusal: Refused) -> None:
         "tool.call_rejected",
         actor=f"agent:{caller.agent.name}",
         agent=caller.agent.name,
+        other_agent=refusal.other_agent,
         token=caller.token,
         tool=tool,
         reason=refusal.code,
@@ -200,6 +201,7 @@ def _channel(agent: Agent, channel_id: int) -> Channel:
                 "not_granted",
                 f"You may not hand over to {offer.channel.label} any more. Nobody was asked.",
                 details={"channel_id": channel_id},
+                other_agent=offer.channel.target.name if offer.channel.target else "",
             )
         if offer.channel.pk == channel_id and offer.usable:
             raise contact_limit(offer.channel)

@@ -23,19 +23,20 @@ def check_hop(agent: Agent, channel: Channel, parent: Session | None) -> int:
     Raises Refused `not_granted`, `cycle` or `depth_limit`. `parent` is the hop on whose behalf the
     agent calls, which is how the agents before it are known.
     """
-    if channel.target_id is None:
+    if channel.target is None:
         return 0
     path = [agent.pk]
     up = parent
     while up is not None:
         path.append(up.agent_id)
         up = up.parent
-    if channel.target_id in path:
+    if channel.target.pk in path:
         raise Refused(
             "cycle",
             f"{channel.label} leads back to an agent that this handoff comes from. Nobody was "
             "asked. Answer what you hold yourself, or hand it to a person.",
             details={"channel_id": channel.pk},
+            other_agent=channel.target.name,
         )
     depth = (parent.depth if parent else 0) + 1
     if depth > settings.HOP_DEPTH:
@@ -44,6 +45,7 @@ def check_hop(agent: Agent, channel: Channel, parent: Session | None) -> int:
             f"This would be hop {depth} from agent to agent; the limit is {settings.HOP_DEPTH}. "
             "Nobody was asked. Answer what you hold yourself, or hand it to a person.",
             details={"limit": settings.HOP_DEPTH, "depth": depth},
+            other_agent=channel.target.name,
         )
     return depth
 

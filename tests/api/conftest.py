@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from audit.models import Event as AuditEvent
-from handoff.models import Agent, Conversation
+from handoff.models import Agent, Channel, Conversation
 from tests import factories
 from tests.fakes.smtp import SmtpServer
 
@@ -89,6 +89,21 @@ def conversation(agent: Agent) -> Conversation:
 def smtp() -> Iterator[SmtpServer]:
     with SmtpServer() as server:
         yield server
+
+
+@pytest.fixture
+def other(db: None) -> Agent:
+    return factories.AgentFactory.create(name="orders", display_name="Order desk")
+
+
+@pytest.fixture
+def sibling(other: Agent) -> Desk:
+    return Desk(other)
+
+
+@pytest.fixture
+def grant(agent: Agent, other: Agent) -> Channel:
+    return factories.sibling_channel(agent, other)
 
 
 def refused(answer: dict[str, Any], code: str) -> dict[str, Any]:

@@ -1,20 +1,16 @@
 """One agent hands to another and gets typed values back, through the doors that both call."""
 
-import datetime as dt
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from django.db.models.functions import Now
-from pytest_django.fixtures import Settings
 
 from audit.models import Event as AuditEvent
-from handoff.actions.change_agent import AgentFacts, change_agent
-from handoff.actions.channels import change_channel, create_channel
-from handoff.actions.hops import end_unclaimed, end_unreachable
-from handoff.models import Agent, Attempt, Channel, Conversation, Session
+from handoff.actions.channels import create_channel
+from handoff.models import Agent, Channel, Conversation, Session
 from tests import factories
 from tests.api.conftest import Desk, refused
+from tests.api.hops import give_back, hand, trail
 
 SEVEN: list[dict[str, Any]] = [
     {"name": "order_status", "type": "enum", "enum_values": ["shipped", "lost"], "required": True},
@@ -34,40 +30,6 @@ VALUES: dict[str, Any] = {
     "eta_date": "2026-06-10",
     "tracking_url": "https://carrier.example/track/abc",
 }
-
-
-@pytest.fixture
-def other(db: None) -> Agent:
-    return factories.AgentFactory.create(name="orders", display_name="Order desk")
-
-
-@pytest.fixture
-def sibling(other: Agent) -> Desk:
-    return Desk(other)
-
-
-@pytest.fixture
-def grant(agent: Agent, other: Agent) -> Channel:
-    return factories.sibling_channel(agent, other)
-
-
-def hand(desk: Desk, channel: Channel, **more: Any) -> str:
-    """Ask for a hop; the public id of its session."""
-    answer = desk.call("handoff_request", factories.arguments(channel), **more)
-    assert answer["isError"] is False, answer
-    session: str = answer["result"]["handoff_session_id"]
-    return session
-
-
-def give_back(desk: Desk, session: str, outcome: str = "resolved", **args: Any) -> dict[str, Any]:
-    return desk.call("handoff_release", {"handoff_session_id": session, "outcome": outcome, **args})
-
-
-def trail(session: str) -> list[tuple[str, str, str, str]]:
-    """What stands on the trail: action, who did it, both agents."""
-    rows = AuditEvent.objects.filter(session=session).exclude(action__startswith="link.")
-    columns = ("action", "actor", "agent", "other_agent")
-    return list(rows.order_by("id").values_list(*columns))
 
 
 def test_a_hop_goes_there_and_comes_back_with_all_seven_types(
@@ -253,6 +215,8 @@ def test_no_agent_is_handed_what_it_handed_on(
     result = refused(answer, "cycle")
     assert result["details"] == {"channel_id": back.pk}
     assert "Nobody was asked" in result["error"]
+    row = AuditEvent.objects.get(reason="cycle")
+    assert (row.agent, row.other_agent) == (other.name, agent.name)
     # for a matter of its own it may
     assert hand(sibling, back, on_behalf_of=None)
 
@@ -299,99 +263,3 @@ def test_an_agent_can_t_be_given_a_channel_to_itself_or_to_nobody(agent: Agent) 
         words.add(str(error.value))
     assert len(words) == 1
     assert not Channel.objects.exists()
-
-
-def lapse(session: str, minutes: int = 10) -> None:
-    Attempt.objects.filter(session__public_id=session).update(
-        at=Now() - dt.timedelta(minutes=minutes, seconds=1)
-    )
-
-
-def test_a_hop_that_nobody_claims_is_lost_and_both_hear(
-    desk: Desk, sibling: Desk, grant: Channel, conversation: Conversation
-) -> None:
-    session = hand(desk, grant, conversation=conversation)
-    assert end_unclaimed() == 0
-    lapse(session)
-    assert end_unclaimed() == 1
-    assert end_unclaimed() == 0
-    found = desk.get(f"handoffs/{session}").json()
-    assert (found["status"], found["release"]) == ("released", "lost")
-    note = conversation.messages.get(author="system")
-    assert note.text == "[Bot resumed — the sibling agent never answered.]"
-    assert sibling.get("events").json()["data"][-1]["type"] == "handoff.released"
-    assert ("handoff.lost", "desk") in [row[:2] for row in trail(session)]
-
-    said = give_back(sibling, session, message="Sorry, here it is.")
-    assert "too late" in said["text"]
-    found = desk.get(f"handoffs/{session}").json()
-    assert (found["late"], found["outcome"], found["release"]) == (True, "resolved", "lost")
-
-
-def test_a_claimed_hop_is_not_lost(desk: Desk, sibling: Desk, grant: Channel) -> None:
-    session = hand(desk, grant)
-    sibling.post(f"inbox/{session}/claim", {})
-    lapse(session)
-    assert end_unclaimed() == 0
-
-
-def test_a_channel_may_offer_a_hop_once_more(
-    desk: Desk, sibling: Desk, agent: Agent, other: Agent
-) -> None:
-    twice = factories.sibling_channel(agent, other, redispatch="once")
-    session = hand(desk, twice)
-    lapse(session)
-    assert end_unclaimed() == 1
-    attempts = desk.get(f"handoffs/{session}").json()["attempts"]
-    assert [item["status"] for item in attempts] == ["accepted", "accepted"]
-    assert [event["type"] for event in sibling.get("events").json()["data"]] == [
-        "handoff.assigned",
-        "handoff.assigned",
-    ]
-    assert len(sibling.get("inbox").json()["data"]) == 1
-    assert end_unclaimed() == 0
-    lapse(session)
-    assert end_unclaimed() == 1
-    assert desk.get(f"handoffs/{session}").json()["release"] == "lost"
-    assert [row[0] for row in trail(session)].count("handoff.retried") == 1
-
-
-def test_a_grant_that_is_taken_back_ends_its_hops_in_words(
-    desk: Desk, grant: Channel, conversation: Conversation
-) -> None:
-    session = hand(desk, grant, conversation=conversation)
-    change_channel(grant, config={**grant.opened_settings(), "enabled": False}, actor="test")
-    assert end_unreachable() == 1
-    note = conversation.messages.get(author="system")
-    assert note.text == "[Bot resumed — the sibling agent can no longer be reached.]"
-    assert desk.get(f"handoffs/{session}").json()["release"] == "lost"
-    answer = desk.call("handoff_request", factories.arguments(grant))
-    assert refused(answer, "not_granted")["details"] == {"channel_id": grant.pk}
-
-
-def test_a_sibling_that_is_switched_off_loses_its_hops_and_is_not_offered(
-    desk: Desk, grant: Channel, other: Agent
-) -> None:
-    session = hand(desk, grant)
-    change_agent(
-        other,
-        AgentFacts(display_name="", enabled=False, owners=[], allowed_origins=[]),
-        actor="test",
-    )
-    assert end_unreachable() == 1
-    assert Session.objects.get(public_id=session).unreachable
-    [channel] = desk.get("channels").json()["data"]
-    assert channel["available"] is False
-    refused(desk.call("handoff_request", factories.arguments(grant)), "no_channels")
-
-
-def test_the_depth_is_a_setting(desk: Desk, grant: Channel, settings: Settings) -> None:
-    settings.HOP_DEPTH = 0
-    answer = desk.call("handoff_request", factories.arguments(grant))
-    assert refused(answer, "depth_limit")["details"]["limit"] == 0
-
-
-def test_a_cancelled_hop_is_told_to_the_sibling(desk: Desk, sibling: Desk, grant: Channel) -> None:
-    session = hand(desk, grant)
-    desk.call("handoff_cancel", {"handoff_session_id": session, "reason": "Found it."})
-    assert sibling.get("events").json()["data"][-1]["type"] == "handoff.cancelled"
