@@ -150,7 +150,8 @@ def test_an_unknown_tool_is_refused_with_the_names_that_exist(desk: Desk) -> Non
     answer = desk.call("handoff_everything", {})
     assert answer["text"] == (
         "Refused. There is no tool of that name here. "
-        "Tools: ask_a_person, handoff_cancel, handoff_request, handoff_status."
+        "Tools: ask_a_person, handoff_cancel, handoff_release, handoff_reply, handoff_request, "
+        "handoff_status."
     )
     assert answer["result"]["code"] == "unknown_tool"
 

@@ -9,7 +9,9 @@ from typing import Final
 
 from tests.fakes.smtp import Received, SmtpServer
 
-_ID: Final = re.compile(rb"^Message-ID:\s*<h\.(hs_[a-z2-7]+)\.(\d+)@", re.MULTILINE | re.IGNORECASE)
+_ID: Final = re.compile(
+    rb"^Message-ID:\s*<h\.(hs_[a-z2-7]+)\.(\d+)\.[a-z2-7]{16}@", re.MULTILINE | re.IGNORECASE
+)
 _TOKEN: Final = re.compile(r"/r/([^/\s]+)/")
 MARK: Final = re.compile(rb"mark[0-9a-f]{16}")
 """A word that a test puts into a text, to find it again in what somebody got."""
