@@ -2,10 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
 
-from channels.security.websocket import OriginValidator
-from django.conf import settings
 from django.db import Error as DatabaseError
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -19,6 +16,7 @@ from handoff.contract.answers import Answer
 from handoff.errors import HandoffError, NotAuthorised, NotYours, TooLarge
 from handoff.mcp import messages, methods
 from handoff.mcp.messages import INTERNAL_ERROR, Message, RpcError
+from handoff.realtime.origins import may_call
 
 _AT_THE_DOOR: Final = (NotAuthorised, TooLarge)
 """What has an HTTP answer of its own; every other refusal of a call is an answer to the model."""
@@ -74,17 +72,6 @@ class Mcp(AgentView):
         return Answer(text=text, is_error=True, result={**said, "details": known.details})
 
     def _check_origin(self, headers: Mapping[str, str]) -> None:
-        """Raises NotYours for a page that is neither ours nor on the agent's list.
-
-        A client that is no browser sends no Origin.
-        """
-        origin = headers.get("origin", "")
-        if not origin:
-            return
-        allowed = [*self.agent.allowed_origins, *settings.ALLOWED_HOSTS]
-        try:
-            good = OriginValidator(None, allowed).valid_origin(urlsplit(origin))
-        except ValueError:
-            good = False
-        if not good:
+        """Raises NotYours for a page that is neither ours nor on the agent's list."""
+        if not may_call(headers.get("origin", ""), self.agent.allowed_origins):
             raise NotYours

@@ -8,17 +8,17 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from typing import ClassVar
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from autobahn.exception import Disconnected
 from channels.generic.websocket import AsyncWebsocketConsumer
-from channels.security.websocket import OriginValidator
 from django.conf import settings
 from django.db import Error as DatabaseError
 
 from handoff import push
 from handoff.contract.turns import Body
 from handoff.realtime import frames, wire
+from handoff.realtime.origins import may_call
 
 BAD_FRAME, TICKET, NOT_YOURS, NO_PONG, GONE, TOO_FAST = 4400, 4401, 4403, 4408, 4410, 4429
 UNAVAILABLE, FAULT = 4503, 4500
@@ -119,7 +119,7 @@ class DeskSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         A client that is no browser sends no Origin, and has no visitor's cookies to abuse.
         """
         origin = wire.header(self.scope, b"origin")
-        if origin and not _is_among(origin, [*origins, *settings.ALLOWED_HOSTS]):
+        if not may_call(origin, origins):
             log.warning("socket refused: a page of %r may not open it", origin[:200])
             raise Closed(NOT_YOURS, "This page may not open that socket.")
 
@@ -193,11 +193,3 @@ class NoSocket(DeskSocket):
 def _subprotocol(scope: wire.Scope) -> str | None:
     """Ours when the client offers it: a browser fails a handshake that picks none of its own."""
     return "handoff.v1" if "handoff.v1" in scope.get("subprotocols", ()) else None
-
-
-def _is_among(origin: str, allowed: list[str]) -> bool:
-    """By Channels' own rules: a pattern with a scheme is an origin, one without is a host."""
-    try:
-        return bool(OriginValidator(None, allowed).valid_origin(urlsplit(origin)))
-    except ValueError:  # not an address
-        return False
