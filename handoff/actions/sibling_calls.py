@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 from handoff.actions.events import emit, say
 from handoff.actions.hops import claimed_now
 from handoff.actions.release import Ending, end, end_late, lock
+from handoff.actions.release_by_token import takes_answers
 from handoff.actions.trail import note
 from handoff.actions.writing import writing
 from handoff.contract.kinds import Author, EventType, Outcome, ReleaseKind, RoutedTo, SessionStatus
@@ -85,7 +86,7 @@ def release_as_sibling(agent: Agent, session_pk: int, args: ReleaseArguments) ->
         )
         if session.status != SessionStatus.RELEASED and end(session, conversation, ending):
             return True
-        if session.returned_at is None and _takes_answers(session):
+        if session.returned_at is None and takes_answers(session):
             return end_late(session, conversation, ending)
         if session.returned_at is not None and session.outcome == args.outcome:
             note("handoff.release_ignored", session, actor=ending.actor, reason=ending.kind)
@@ -120,8 +121,3 @@ def _take_on(session: Session, conversation: Conversation) -> None:
             conversation=conversation,
             session=session,
         )
-
-
-def _takes_answers(session: Session) -> bool:
-    """While its return clock runs."""
-    return session.links.filter(revoked_at=None, expires_at__gt=Now()).exists()
