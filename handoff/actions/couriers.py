@@ -14,7 +14,7 @@ from typing import Final
 
 from django.conf import settings
 from django.db import Error as DatabaseError
-from django.db import connections
+from django.db import InterfaceError, OperationalError, connections
 
 from handoff import push
 from handoff.actions import notices
@@ -91,8 +91,10 @@ class _Couriers:
         def run() -> None:
             try:
                 work(*args, **named)
+            except (OperationalError, InterfaceError) as problem:
+                log.error("a courier lost the database; what is due stays due: %s", problem)
             except DatabaseError:
-                log.exception("a courier could not reach the database; what is due stays due")
+                log.exception("the database refused a courier; what is due stays due")
             finally:
                 connections.close_all()
                 with self._lock:

@@ -3,6 +3,7 @@
 import datetime as dt
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from django.conf import settings
@@ -14,10 +15,10 @@ from handoff import push
 from handoff.actions.channels import keep_changed, note_failure, note_success, sending_transport
 from handoff.actions.dispatch import Sent, send_once
 from handoff.actions.events import emit
-from handoff.actions.outbox import OF_ONE_TEXT, Batch, claim
+from handoff.actions.outbox import LEASE_SECONDS, OF_ONE_TEXT, Batch, claim
 from handoff.actions.release import lock
 from handoff.actions.trail import note
-from handoff.actions.writing import writing
+from handoff.actions.writing import patiently, writing
 from handoff.contract.kinds import EventType, SessionStatus, TransportErrorKind
 from handoff.errors import TransportError
 from handoff.models import (
@@ -33,6 +34,9 @@ from handoff.transports.base import Receipt
 
 TRIES: Final = 5
 BACKOFF_SECONDS: Final = (2, 8, 30, 80)
+RECORD_SECONDS: Final = LEASE_SECONDS - 5
+"""What was sent is written down for so long, with a database that is lost or busy: after that the
+lease is over, and somebody else sends it again."""
 ROWS_AT_ONCE: Final = 20
 """So many outcomes are one transaction: a hundred would hold the conversation for too long."""
 _WORTH_RETRYING: Final = frozenset(
@@ -60,18 +64,20 @@ def deliver(batch: Batch) -> None:
     """Send one claimed batch as one message, and write down what became of each of its rows.
 
     What failed for now is tried again up to TRIES times, and nothing of its session overtakes it
-    meanwhile. What may have arrived is not sent again, unless its sender was killed: then it is,
-    under the same id, as a lost line is worse than one that comes twice.
+    meanwhile. What may have arrived is not sent again, unless its sender was killed or its database
+    stayed away: then it is, under the same id, as a lost line is worse than one that comes twice.
     """
     rows = list(Delivery.objects.select_related("message").filter(pk__in=batch.rows).order_by("pk"))
     session = letters.sessions().get(pk=batch.session)
     sent = _send(session, rows)
+    until = time.monotonic() + RECORD_SECONDS
     for first in range(0, len(rows), ROWS_AT_ONCE):
         part = rows[first : first + ROWS_AT_ONCE]
         if sent.receipt is not None:
-            _done(part, sent.receipt)
+            patiently(partial(_done, part, sent.receipt), until=until)
         elif sent.error is not None:
-            _failed(part, sent.error, head=rows[0], alone=len(rows) == 1)
+            failed = partial(_failed, part, sent.error, head=rows[0], alone=len(rows) == 1)
+            patiently(failed, until=until)
 
 
 def _send(session: Session, rows: Sequence[Delivery]) -> Sent:

@@ -3,13 +3,12 @@
 import datetime as dt
 import logging
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import Final
 
 from django.conf import settings
 from django.db import Error as DatabaseError
-from django.db import IntegrityError, InterfaceError, OperationalError, close_old_connections
+from django.db import IntegrityError
 from django.db.models.functions import Now
 
 from handoff.actions import dispatch, repeats, throttle
@@ -18,7 +17,7 @@ from handoff.actions.events import emit, locked
 from handoff.actions.hops import check_hop
 from handoff.actions.repeats import Intent, Made
 from handoff.actions.trail import note
-from handoff.actions.writing import writing
+from handoff.actions.writing import patiently, writing
 from handoff.contract import answers
 from handoff.contract.answers import Answer
 from handoff.contract.kinds import AttemptStatus, EventType, SessionStatus
@@ -38,7 +37,6 @@ from handoff.transports import transport_class
 
 log = logging.getLogger(__name__)
 OUTCOME_SECONDS: Final = 5.0
-OUTCOME_PAUSE: Final = 0.5
 
 
 def answer_earlier(agent: Agent, intent: Intent) -> Answer | None:
@@ -78,7 +76,7 @@ def _contact(caller: Caller, intent: Intent, channel: Channel, *, started: float
     # whoever was reached is not denied because of a database that is back within seconds
     until = min(started + settings.CALL_SECONDS - 1, time.monotonic() + OUTCOME_SECONDS)
     try:
-        _patiently(partial(dispatch.record_outcome, made.attempt.pk, sent), until=until)
+        patiently(partial(dispatch.record_outcome, made.attempt.pk, sent), until=until)
     except DatabaseError as error:
         if sent.status == AttemptStatus.REFUSED:
             raise DeskUnavailable from error
@@ -86,21 +84,9 @@ def _contact(caller: Caller, intent: Intent, channel: Channel, *, started: float
     return _answer(made, until=until)
 
 
-def _patiently[T](call: Callable[[], T], *, until: float) -> T:
-    """What `call` returns; it is tried again where the database was lost, and then raises that."""
-    while True:
-        try:
-            return call()
-        except (OperationalError, InterfaceError):
-            if time.monotonic() + OUTCOME_PAUSE > until:
-                raise
-        time.sleep(OUTCOME_PAUSE)
-        close_old_connections()
-
-
 def _answer(made: Made, *, until: float = 0.0) -> Answer:
     try:
-        return _patiently(partial(_read, made), until=until)
+        return patiently(partial(_read, made), until=until)
     except DatabaseError:
         # Somebody may have been contacted: what can't be read any more must not be denied.
         log.exception("the answer could not be read")

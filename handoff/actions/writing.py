@@ -2,14 +2,22 @@
 
 import contextlib
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final
 
-from django.db import connection, transaction
+from django.db import (
+    InterfaceError,
+    OperationalError,
+    close_old_connections,
+    connection,
+    transaction,
+)
 
 from handoff import push
 
+PAUSE_SECONDS: Final = 0.5
 _one_writer: Final = threading.RLock()
 
 
@@ -32,6 +40,21 @@ def writing() -> Iterator[None]:
     """
     with queued(), transaction.atomic():
         yield
+
+
+def patiently[T](call: Callable[[], T], *, until: float) -> T:
+    """What `call` returns; it is tried again while the database is lost or busy.
+
+    Raises what it raised last when `until` (of `time.monotonic()`) would pass before the next try.
+    """
+    while True:
+        try:
+            return call()
+        except (OperationalError, InterfaceError):
+            if time.monotonic() + PAUSE_SECONDS > until:
+                raise
+        time.sleep(PAUSE_SECONDS)
+        close_old_connections()
 
 
 def nudge_on_commit(*topics: str) -> None:

@@ -1,8 +1,11 @@
 """A subscriber's lines during a bypass reach the recipient in order, once, or are named as lost."""
 
 import datetime as dt
+from collections.abc import Callable
+from typing import Any
 
 import pytest
+from django.db import OperationalError, connection
 from django.db.models.functions import Now
 from pytest_django import Settings
 
@@ -91,6 +94,28 @@ def test_a_line_whose_sender_was_killed_is_sent_again_under_the_same_id(
         assert deliver_due() == 1
         _, killed, again = smtp.messages
     assert killed.message["Message-ID"] == again.message["Message-ID"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_sent_is_written_down_once_the_database_has_time_and_not_sent_again(
+    agent: Agent, conversation: Conversation
+) -> None:
+    busy = iter([True, True])
+
+    def refuse(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
+        if "provider_message_id" in sql and sql.startswith("UPDATE") and next(busy, False):
+            raise OperationalError("canceling statement due to lock timeout")
+        return execute(sql, params, many, context)
+
+    with SmtpServer() as smtp:
+        factories.requested(agent, factories.email_channel(agent, smtp_url=smtp.url), conversation)
+        say(conversation, "1", "first")
+        with connection.execute_wrapper(refuse):
+            assert deliver_due() == 1
+        assert next(busy, None) is None
+        assert deliver_due() == 0
+        assert len(smtp.messages) == 2
+    assert Delivery.objects.get().status == "done"
 
 
 def test_a_line_whose_sender_is_killed_each_time_is_given_up(
