@@ -1,6 +1,7 @@
 """The tables of the desk. Only `handoff.actions` writes them."""
 
 from handoff.models.agent import Agent, Token
+from handoff.models.alert import Alert
 from handoff.models.bucket import Bucket
 from handoff.models.channel import Channel, Redispatch
 from handoff.models.conversation import Conversation, Message, Ticket
@@ -17,6 +18,7 @@ from handoff.models.session import Attempt, Session
 
 __all__ = [
     "Agent",
+    "Alert",
     "Attempt",
     "Bucket",
     "Channel",
