@@ -16,6 +16,7 @@ _FOR_CHAT = frozenset(
     {
         EventType.MESSAGE_CREATED,
         EventType.MESSAGE_ROUTED,
+        EventType.MESSAGE_RELAY_FAILED,
         EventType.STARTED,
         EventType.FAILED,
         EventType.PARTICIPANT_JOINED,
@@ -46,6 +47,7 @@ def _subscriber_data(row: Event) -> dict[str, Any]:
     if row.message is not None and row.type in (
         EventType.MESSAGE_CREATED,
         EventType.MESSAGE_ROUTED,
+        EventType.MESSAGE_RELAY_FAILED,
     ):
         return {"message": _subscriber_message(row.message, row.session)}
     if row.session is None:
@@ -67,7 +69,16 @@ def _subscriber_handoff(session: Session) -> dict[str, Any]:
     view = payloads.handoff(session).body()
     shown = {
         key: view[key]
-        for key in ("id", "status", "release", "channel_kind", "channel_label", "idle_at", "late")
+        for key in (
+            "id",
+            "status",
+            "release",
+            "channel_kind",
+            "channel_label",
+            "idle_at",
+            "late",
+            "undelivered",
+        )
     }
     shown["estimated_response"] = session.channel.estimated_response
     return shown

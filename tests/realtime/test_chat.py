@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 SUBSCRIBER_KEYS = frozenset(
     {"id", "status", "release", "channel_kind", "channel_label", "idle_at", "late"}
-) | {"estimated_response"}
+) | {"estimated_response", "undelivered"}
 
 
 def test_a_turn_typed_into_the_socket_reaches_both_sides_once(desk: Desk) -> None:

@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from handoff.actions import endings
+from handoff.actions.relay import deliver_due
 from handoff.actions.reply import reply
 from handoff.actions.turns import post_turn
 from handoff.contract.kinds import EventType
@@ -13,6 +15,7 @@ from handoff.models import Channel, Conversation
 from handoff.selectors import events
 from tests import factories
 from tests.factories import form
+from tests.fakes.smtp import SmtpServer
 
 pytestmark = pytest.mark.django_db
 
@@ -36,11 +39,13 @@ HANDOFF = {
     "channel_label",
     "idle_at",
     "late",
+    "undelivered",
     "estimated_response",
 }
 PERMITTED: dict[str, dict[str, set[str]]] = {
     "message.created": {"message": MESSAGE},
     "message.routed": {"message": MESSAGE},
+    "message.relay_failed": {"message": MESSAGE},
     "participant.joined": {"name": set()},
     "participant.left": {"name": set()},
     "handoff.started": {"handoff": HANDOFF},
@@ -95,8 +100,40 @@ def test_a_subscribers_frames_carry_only_permitted_keys(story: Conversation) -> 
         assert set(frame["data"]) <= set(permitted)
         for key, value in frame["data"].items():
             assert not isinstance(value, dict) or set(value) <= permitted[key]
-    assert {frame["type"] for frame in found} == set(PERMITTED) - {"handoff.failed"}
+    assert {frame["type"] for frame in found} == set(PERMITTED) - {
+        "handoff.failed",
+        "message.relay_failed",
+    }
     for secret in (SECRET, "secret@example.com", "sales@example.com"):
+        assert secret not in str(found)
+
+
+def test_a_subscriber_hears_which_line_did_not_arrive_and_never_why(
+    db: None, settings: Settings
+) -> None:
+    settings.COLLECT_SECONDS = 0
+    agent = factories.AgentFactory.create()
+    conversation = factories.conversation(agent, name="Ana")
+    with SmtpServer() as smtp:
+        channel = factories.email_channel(agent, smtp_url=smtp.url)
+        factories.requested(agent, channel, conversation)
+        smtp.recipients["sales@example.com"] = f"550 5.1.1 {SECRET}"
+        lost = [
+            post_turn(
+                conversation, TurnBody(client_id=name, author="subscriber", text=name)
+            ).message.public_id
+            for name in ("first", "second")
+        ]
+        deliver_due()
+    endings.back_to_bot(conversation.pk)
+    found = frames(conversation, "subscriber")
+    failed = [frame["data"] for frame in found if frame["type"] == "message.relay_failed"]
+    assert [set(data) for data in failed] == [{"message"}] * 2
+    assert [data["message"]["id"] for data in failed] == lost
+    assert all(set(data["message"]) <= MESSAGE for data in failed)
+    [ended] = [frame["data"]["handoff"] for frame in found if frame["type"] == "handoff.released"]
+    assert ended["undelivered"] == lost
+    for secret in (SECRET, "5.1.1", "sales@example.com"):
         assert secret not in str(found)
 
 
