@@ -9,8 +9,9 @@ CONVERSATION: Final = "c_"
 MESSAGE: Final = "m_"
 SESSION: Final = "hs_"
 ATTEMPT: Final = "he_"
+WEBHOOK: Final = "wh_"
 RELEASE_TOKEN: Final = re.compile(r"h7[a-z2-7]{16}")
-_PUBLIC: Final = re.compile(r"(c|m|hs|he)_[a-z2-7]{26}")
+_PUBLIC: Final = re.compile(r"(c|m|hs|he|wh)_[a-z2-7]{26}")
 
 
 def _base32(size: int) -> str:
@@ -38,6 +39,10 @@ def session_id() -> str:
 
 def attempt_id() -> str:
     return ATTEMPT + _base32(16)
+
+
+def webhook_id() -> str:
+    return WEBHOOK + _base32(16)
 
 
 def link_id() -> str:

@@ -15,6 +15,7 @@ from handoff.models.log import (
     InboundEvent,
 )
 from handoff.models.session import Attempt, Session
+from handoff.models.webhook import Webhook, WebhookCall, WebhookReplay
 
 __all__ = [
     "Agent",
@@ -37,4 +38,7 @@ __all__ = [
     "SubmissionKind",
     "Ticket",
     "Token",
+    "Webhook",
+    "WebhookCall",
+    "WebhookReplay",
 ]
