@@ -4,7 +4,9 @@ Two eras (modelcontextprotocol.io): up to 2025-11-25 a client begins with `initi
 2026-07-28 on each request names its version in `_meta`, and three headers mirror the body.
 """
 
+import base64
 import dataclasses
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -23,6 +25,8 @@ INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
 HEADER_MISMATCH: Final = -32020
 UNSUPPORTED_VERSION: Final = -32022
+
+_WRAPPED: Final = re.compile(r"=\?base64\?(.*)\?=")
 
 type RequestId = str | int | None
 
@@ -125,8 +129,21 @@ def _check_mirrors(message: Message, headers: Mapping[str, str]) -> None:
     if headers.get("mcp-method", "").strip() != message.method:
         raise RpcError(HEADER_MISMATCH, "The header Mcp-Method must repeat the method.")
     name = message.params.get("name")
-    if message.method == "tools/call" and headers.get("mcp-name", "").strip() != name:
+    if message.method == "tools/call" and _decoded(headers.get("mcp-name", "").strip()) != name:
         raise RpcError(HEADER_MISMATCH, "The header Mcp-Name must repeat the tool's name.")
+
+
+def _decoded(value: str) -> str:
+    """A header's text: as it stands, or out of the form in which a client wraps what does not
+    survive HTTP; a wrapped text that can't be read equals no name.
+    """
+    wrapped = _WRAPPED.fullmatch(value)
+    if wrapped is None:
+        return value
+    try:
+        return base64.b64decode(wrapped[1], validate=True).decode()
+    except ValueError:  # not base64, or not UTF-8
+        return ""
 
 
 def result_of(message: Message, result: Mapping[str, Any]) -> dict[str, Any]:

@@ -217,6 +217,24 @@ def test_the_headers_of_2026_mirror_the_body(mcp: McpClient) -> None:
     assert (gone.status_code, gone.json()["error"]["code"]) == (404, -32601)
 
 
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        ("=?base64?cMOpcnNvbm5l?=", 200),
+        ("=?base64?cMOpcnNvbm5?=", 400),
+        ("=?base64?/w==?=", 400),
+        ("personne", 400),
+    ],
+)
+def test_a_name_that_no_header_can_carry_comes_wrapped(
+    header: str, status: int, mcp: McpClient
+) -> None:
+    answer = mcp.new("tools/call", {"name": "pérsonne", "arguments": {}}, mcp_name=header)
+    assert answer.status_code == status
+    if status == 200:
+        assert answer.json()["result"]["structuredContent"]["code"] == "unknown_tool"
+
+
 def test_there_is_nothing_to_get_and_no_session_to_delete(mcp: McpClient) -> None:
     assert [mcp.client.get("/mcp").status_code, mcp.client.delete("/mcp").status_code] == [405, 405]
 
