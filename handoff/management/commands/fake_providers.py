@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import re
+import signal
 import threading
 from collections.abc import Mapping
 from importlib import import_module
@@ -46,6 +47,8 @@ class Command(BaseCommand):
                 "with --port."
             ) from error
         examples.furnish(running)
+        for way in (signal.SIGINT, signal.SIGTERM):  # a shell may have told us to ignore the first
+            signal.signal(way, signal.default_int_handler)
         with running:
             self._introduce(running, fakes.BASES, examples.CONFIGS)
             try:
