@@ -23,10 +23,10 @@ from django.conf import settings
 from handoff.contract import jsontext
 from handoff.contract.kinds import TransportErrorKind as Kind
 from handoff.errors import TransportError
-from handoff.outbound.connect import Watchdog
+from handoff.outbound.connect import Watchdog, resolve
 from handoff.outbound.http_errors import UNWRITABLE, judge
 from handoff.outbound.http_network import Network
-from handoff.outbound.targets import Allowed
+from handoff.outbound.targets import Allowed, check
 
 CAP: Final = 1024 * 1024
 _HEADERS: Final = {
@@ -38,6 +38,8 @@ _HEADERS: Final = {
 _SECRET_MIN: Final = 6
 """What is shorter is no secret, and may be a part of anything."""
 _REDIRECTS: Final = range(300, 400)
+USUAL_PORTS: Final = (443, 8443)
+"""Where somebody else's address may be called in public, and by https alone (security.md B5)."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,31 +68,66 @@ def call(
     headers: Mapping[str, str] | None = None,
     json: Any = None,
     form: Mapping[str, str] | None = None,
+    content: bytes | None = None,
     cap: int = CAP,
     trusted: bool = True,
     secrets: Collection[str] = (),
 ) -> HttpAnswer:
     """Send one request and read the whole answer before `deadline` (`time.monotonic()`).
 
-    `trusted` is for an address that the environment names: it may be private. The body is `json`
-    or `form`; an answer over `cap` bytes is not read to its end. `secrets` are cut out of it where
-    it says them back, so that its words can be kept. Raises TransportError: `connect`
-    when nothing was sent, `unknown_outcome` when the request, or part of it, had left and no
-    whole answer came, `permission` when the address is out of bounds, `bad_format` when the
+    `trusted` is for an address that the environment names: it may be private. Any other has to be
+    public, https and on a usual port, or listed in HANDOFF_PRIVATE_TARGETS. The body is `json`,
+    `form`, or `content` as it is; an answer over `cap` bytes is not read to its end. `secrets` are
+    cut out of it where it says them back, so that its words can be kept. Raises TransportError:
+    `connect` when nothing was sent, `unknown_outcome` when the request, or part of it, had left
+    and no whole answer came, `permission` when the address is out of bounds, `bad_format` when the
     request cannot be written.
     """
-    allowed = None if trusted else Allowed.read(settings.PRIVATE_TARGETS)
+    allowed = None if trusted else allowed_for(url)
     with Watchdog(deadline) as watchdog:
         network = Network(watchdog, allowed=allowed)
         try:
             request = httpx2.Request(
-                method, url, headers={**_HEADERS, **(headers or {})}, json=json, data=form
+                method,
+                url,
+                headers={**_HEADERS, **(headers or {})},
+                json=json,
+                data=form,
+                content=content,
             )
             return _without(secrets, _exchange(request, network, cap=cap))
         except (OSError, httpcore2.RemoteProtocolError, *UNWRITABLE) as error:
             problem = judge(error, sent=network.sent, late=watchdog.fired)
     # outside of the except clause: the words of what it caught may repeat a token
     raise problem
+
+
+def check_target(url: str, *, deadline: float) -> None:
+    """Look somebody else's address up and connect to nothing; raises TransportError as `call`.
+
+    Each call checks again: a name may lead elsewhere by then.
+    """
+    try:
+        parts = httpx2.URL(url)
+        host = parts.raw_host.decode("ascii")
+        port = parts.port or USUAL_PORTS[0]
+        places = resolve(host, port, seconds=deadline - time.monotonic())
+        check(host, [address for _, address in places], allowed=allowed_for(url))
+    except (OSError, *UNWRITABLE) as error:
+        problem = judge(error, sent=False, late=False)
+    else:
+        return
+    raise problem
+
+
+def allowed_for(url: str) -> Allowed:
+    """Where an address that somebody else named may lead to."""
+    try:
+        parts = httpx2.URL(url)
+        usual = parts.scheme == "https" and (parts.port or USUAL_PORTS[0]) in USUAL_PORTS
+    except httpx2.InvalidURL:
+        usual = False
+    return Allowed.read(settings.PRIVATE_TARGETS, alone=not usual)
 
 
 def unclear(answer: HttpAnswer, *, sends: bool) -> TransportError:
@@ -108,7 +145,7 @@ def unclear(answer: HttpAnswer, *, sends: bool) -> TransportError:
 
 def rate_limited(answer: HttpAnswer, seconds: float | None = None) -> TransportError:
     """For a 429 in whatever form; without `seconds`, its `Retry-After` says how long."""
-    wait = _retry_after(answer) if seconds is None else seconds
+    wait = retry_after(answer) if seconds is None else seconds
     if wait is not None and not (math.isfinite(wait) and wait >= 0):
         wait = None
     asked = "" if wait is None else f" for {math.ceil(wait)} s"
@@ -187,8 +224,8 @@ def _unclear_hint(answer: HttpAnswer, *, sends: bool) -> str:
     return "The provider, or a proxy before it, is out of order; try again later."
 
 
-def _retry_after(answer: HttpAnswer) -> float | None:
-    """Seconds, or a date (RFC 9110, 10.2.3)."""
+def retry_after(answer: HttpAnswer) -> float | None:
+    """What `Retry-After` asks for: seconds, or a date (RFC 9110, 10.2.3); may be any number."""
     text = answer.headers.get("retry-after", "")
     try:
         return float(text)

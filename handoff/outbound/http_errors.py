@@ -11,7 +11,11 @@ import httpx2
 
 from handoff.contract.kinds import TransportErrorKind as Kind
 from handoff.errors import TransportError
-from handoff.outbound.targets import ForbiddenAddressError, PrivateAddressError
+from handoff.outbound.targets import (
+    ForbiddenAddressError,
+    PrivateAddressError,
+    UnlistedAddressError,
+)
 
 UNWRITABLE = (
     httpx2.InvalidURL,
@@ -134,5 +138,10 @@ def _forbidden(error: ForbiddenAddressError) -> str:
             "The host leads to an address that is not public, so nothing was tried. If it is "
             "meant, whoever runs the desk adds the host or its network to "
             "HANDOFF_PRIVATE_TARGETS and restarts the desk."
+        )
+    if isinstance(error, UnlistedAddressError):
+        return (
+            "In public only https on port 443 or 8443 is called. If it is meant, whoever runs the "
+            "desk adds the host or its network to HANDOFF_PRIVATE_TARGETS and restarts the desk."
         )
     return "The host leads to an address that is never allowed."

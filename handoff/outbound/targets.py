@@ -52,6 +52,10 @@ class PrivateAddressError(ForbiddenAddressError):
     """The name leads to an address that is not public, and nobody allowed it."""
 
 
+class UnlistedAddressError(ForbiddenAddressError):
+    """Plain http, or an unusual port, to an address that nobody allowed by name."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Allowed:
     """The private targets that the operator allows."""
@@ -60,9 +64,11 @@ class Allowed:
     networks: tuple[Network, ...] = ()
     unreadable: tuple[str, ...] = ()
     """Entries that are neither a host nor a network; they allow nothing."""
+    alone: bool = False
+    """Whether public addresses are out of bounds as well, unless an entry holds them."""
 
     @classmethod
-    def read(cls, entries: Sequence[str]) -> Self:
+    def read(cls, entries: Sequence[str], *, alone: bool = False) -> Self:
         """From host names, addresses and CIDR networks."""
         hosts, networks, unreadable = set(), [], []
         for entry in filter(None, (entry.strip() for entry in entries)):
@@ -74,7 +80,7 @@ class Allowed:
                     hosts.add(name)
                 else:
                     unreadable.append(entry)
-        return cls(frozenset(hosts), tuple(networks), tuple(unreadable))
+        return cls(frozenset(hosts), tuple(networks), tuple(unreadable), alone)
 
     def holds(self, host: str, address: Address) -> bool:
         plain = _embedded(address, _MAPPED) or address
@@ -89,8 +95,12 @@ def check(host: str, addresses: Iterable[Address], *, allowed: Allowed | None) -
     for address in addresses:
         if is_never(address):
             raise ForbiddenAddressError("the name leads to an address that is never a target")
-        if allowed is not None and not is_public(address) and not allowed.holds(host, address):
+        if allowed is None or allowed.holds(host, address):
+            continue
+        if not is_public(address):
             raise PrivateAddressError("the name leads to an address that is not public")
+        if allowed.alone:
+            raise UnlistedAddressError("only https on port 443 or 8443 goes to public addresses")
 
 
 def is_never(address: Address) -> bool:
