@@ -10,5 +10,5 @@ class OutsideConfig(AppConfig):
 
     def ready(self) -> None:
         # by name: what they import needs the models
-        for module in ("broken", "points", "clocks"):
+        for module in ("broken", "points", "hop_points", "clocks"):
             import_string(f"{self.name}.{module}.install")()

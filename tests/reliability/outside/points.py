@@ -39,16 +39,16 @@ class Point(StrEnum):
 def install() -> None:
     if VARIABLE not in os.environ:
         return
-    _wrap(request, "_write_intent", before=Point.BEFORE_INTENT, after=Point.AFTER_INTENT)
-    _wrap(dispatch, "record_outcome", before=Point.AFTER_ACCEPT, after=Point.AFTER_OUTCOME)
-    _wrap(dispatch, "_trail", before=Point.IN_OUTCOME)
-    _wrap(release, "_tell", after=Point.IN_RELEASE)
-    _wrap(answer, "answer_form", after=Point.AFTER_RELEASE)
-    _wrap(relay, "_done", before=Point.AFTER_RELAY)
-    _wrap(reconcile, "record_outcome", before=Point.IN_SWEEP)
+    wrap(request, "_write_intent", before=Point.BEFORE_INTENT, after=Point.AFTER_INTENT)
+    wrap(dispatch, "record_outcome", before=Point.AFTER_ACCEPT, after=Point.AFTER_OUTCOME)
+    wrap(dispatch, "_trail", before=Point.IN_OUTCOME)
+    wrap(release, "_tell", after=Point.IN_RELEASE)
+    wrap(answer, "answer_form", after=Point.AFTER_RELEASE)
+    wrap(relay, "_done", before=Point.AFTER_RELAY)
+    wrap(reconcile, "record_outcome", before=Point.IN_SWEEP)
 
 
-def reach(point: Point | None) -> None:
+def reach(point: StrEnum | None) -> None:
     """End the process when this point is armed."""
     file = Path(os.environ[VARIABLE])
     if point is None or not file.exists() or file.read_text() != point:
@@ -58,9 +58,10 @@ def reach(point: Point | None) -> None:
     time.sleep(60)
 
 
-def _wrap(
-    module: ModuleType, name: str, *, before: Point | None = None, after: Point | None = None
+def wrap(
+    module: ModuleType, name: str, *, before: StrEnum | None = None, after: StrEnum | None = None
 ) -> None:
+    """End the process before or after a call of `name`, as its module looks it up."""
     plain: Callable[..., Any] = getattr(module, name)
 
     @functools.wraps(plain)
