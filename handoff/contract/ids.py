@@ -7,11 +7,12 @@ from typing import Final
 
 CONVERSATION: Final = "c_"
 MESSAGE: Final = "m_"
+FILE: Final = "f_"
 SESSION: Final = "hs_"
 ATTEMPT: Final = "he_"
 WEBHOOK: Final = "wh_"
 RELEASE_TOKEN: Final = re.compile(r"h7[a-z2-7]{16}")
-_PUBLIC: Final = re.compile(r"(c|m|hs|he|wh)_[a-z2-7]{26}")
+_PUBLIC: Final = re.compile(r"(c|m|f|hs|he|wh)_[a-z2-7]{26}")
 
 
 def _base32(size: int) -> str:
@@ -31,6 +32,10 @@ def conversation_id() -> str:
 
 def message_id() -> str:
     return MESSAGE + _base32(16)
+
+
+def file_id() -> str:
+    return FILE + _base32(16)
 
 
 def session_id() -> str:

@@ -5,6 +5,7 @@ from handoff.models.alert import Alert
 from handoff.models.bucket import Bucket
 from handoff.models.channel import Channel, Redispatch
 from handoff.models.conversation import Conversation, Message, Ticket
+from handoff.models.file import File
 from handoff.models.link import ReturnLink, Submission, SubmissionKind
 from handoff.models.log import (
     Delivery,
@@ -28,6 +29,7 @@ __all__ = [
     "DeliveryKind",
     "DeliveryStatus",
     "Event",
+    "File",
     "IdempotencyRecord",
     "InboundEvent",
     "Message",

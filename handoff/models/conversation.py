@@ -56,6 +56,8 @@ class Message(models.Model):
     """For a resume note or a late-return note: the type of the event that it came with."""
     undelivered = models.BooleanField(default=False)
     """A subscriber's line that was still waiting for the recipient when the handoff ended."""
+    has_files = models.BooleanField(default=False, db_default=False)
+    """Whether files came with it: what most lines have none of is looked for in the others only."""
     session = models.ForeignKey(
         "handoff.Session", on_delete=models.SET_NULL, null=True, related_name="messages"
     )
