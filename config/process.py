@@ -15,7 +15,7 @@ from config.demo import Bot
 from config.server import DeskServer
 from config.worker import Worker
 from handoff import tasks
-from handoff.actions import couriers, pollers
+from handoff.actions import couriers, pollers, webhook_calls
 from handoff.actions.refusals import write_folds
 
 WORKER_SECONDS = 10.0
@@ -66,6 +66,7 @@ def _leave(worker: Worker) -> None:
     if worker.ident is not None:
         worker.join(WORKER_SECONDS)
     sent = couriers.wait(end - time.monotonic())
+    webhook_calls.wait(end - time.monotonic())  # what is left is called again, under the same id
     pollers.wait(end - time.monotonic())
     _write_counted()
     if worker.is_alive() or not sent or guard.under_way():

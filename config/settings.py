@@ -318,6 +318,9 @@ HOP_DEPTH = env.int("HANDOFF_HOP_DEPTH", default=3)
 RELAY_PLACES = env.int("HANDOFF_RELAY_PLACES", default=4)
 POLL_PLACES = env.int("HANDOFF_POLL_PLACES", default=4)
 COLLECT_SECONDS = env.float("HANDOFF_COLLECT_SECONDS", default=30.0)
+WEBHOOK_PLACES = env.int("HANDOFF_WEBHOOK_PLACES", default=4)
+WEBHOOK_BACKLOG = env.int("HANDOFF_WEBHOOK_BACKLOG", default=10_000)
+WEBHOOK_OVERLAP_HOURS = env.float("HANDOFF_WEBHOOK_OVERLAP_HOURS", default=24.0)
 WORKER_SECONDS = env.float("HANDOFF_WORKER_SECONDS", default=2.0)
 TASKS = {"default": {"BACKEND": "django.tasks.backends.immediate.ImmediateBackend"}}
 TEST_RUNNER = "django.test.runner.DiscoverRunner"

@@ -115,6 +115,11 @@ def thread_signal(topic: str) -> threading.Event:
     return _signals.setdefault(topic, threading.Event())
 
 
+def rouse(topic: str, *, on: str) -> None:
+    """From now on have every nudge of `on` raise the thread signal of `topic`. Any thread."""
+    _signals.setdefault(on, thread_signal(topic))
+
+
 def stop() -> None:
     """Ask everybody who waits to end now. Loop only; there is no way back."""
     global stopping

@@ -9,7 +9,7 @@ from handoff.contract.webhooks import URL_MAX, CallKind, Fate, Payload, Stopped
 from handoff.models.agent import Agent
 from handoff.models.line import LineField
 from handoff.models.log import Event
-from handoff.models.sealed import seal, unseal
+from handoff.models.sealed import Unreadable, seal, unseal
 
 
 class Webhook(models.Model):
@@ -53,9 +53,15 @@ class Webhook(models.Model):
         return visible(self.label) or self.public_id
 
     def keep_secret(self, secret: str) -> None:
-        """Seal a new secret into this row, beside the one that it replaces; the caller saves it."""
-        self.sealed_previous = self.sealed_secret
-        self.sealed_secret = seal({"secret": secret})
+        """Seal a new secret into this row, beside the one that it replaces; the caller saves it.
+
+        One that no key opens any more is not kept.
+        """
+        try:
+            unseal(self.sealed_secret)
+        except Unreadable:
+            self.sealed_secret = ""
+        self.sealed_previous, self.sealed_secret = self.sealed_secret, seal({"secret": secret})
 
     def opened_secrets(self, *, both: bool) -> list[str]:
         """The secret, and the one before it when that still counts; raises sealed.Unreadable."""

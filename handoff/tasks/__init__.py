@@ -2,7 +2,7 @@
 
 from django.tasks import Task, TaskResultStatus, task
 
-from handoff.actions import couriers, pollers
+from handoff.actions import couriers, pollers, webhook_calls
 from handoff.actions.endings import end_expired, end_idle
 from handoff.actions.gaps import settle_gaps
 from handoff.actions.hops import end_unclaimed, end_unreachable
@@ -11,6 +11,7 @@ from handoff.actions.inbound_apply import apply_due
 from handoff.actions.reconcile import forget_keys, resolve_attempts
 from handoff.actions.refusals import write_folds
 from handoff.actions.throttle import forget_full
+from handoff.actions.webhooks import forget_calls
 
 
 class Unfinished(Exception):
@@ -36,6 +37,12 @@ def poll() -> int:
 
 
 @task
+def call_webhooks() -> int:
+    """Have threads call the receivers that are due; waits for none of them."""
+    return webhook_calls.look()
+
+
+@task
 def keep_clocks() -> int:
     """End what the idle clock, the return clock or the lease of a hop has run out for."""
     return end_idle() + end_expired() + end_unclaimed() + end_unreachable()
@@ -56,14 +63,14 @@ def settle() -> int:
 @task
 def tidy() -> int:
     """Write down the refusals that were only counted; forget callers that were slow enough, and
-    what people wrote long ago.
+    what people wrote and what receivers answered long ago.
     """
-    return write_folds() + forget_full() + forget_bodies()
+    return write_folds() + forget_full() + forget_bodies() + forget_calls()
 
 
 def run_due() -> None:
     """Enqueue the work that may be due; the worker calls it when nudged, and every few seconds."""
-    _enqueue(keep_clocks, hear, deliver, poll)
+    _enqueue(keep_clocks, hear, deliver, call_webhooks, poll)
 
 
 def sweep() -> None:

@@ -1,0 +1,220 @@
+"""Makes and changes webhooks, turns their secrets over, and has events sent again."""
+
+import dataclasses
+import datetime as dt
+import time
+from collections.abc import Sequence
+from typing import Any, Final
+
+from django.conf import settings
+from django.db.models.functions import Now
+
+import audit.trail
+from handoff.actions.writing import nudge_on_commit, writing
+from handoff.contract.webhooks import (
+    WEBHOOKS_MAX,
+    WebhookBody,
+    WebhookChange,
+    new_secret,
+)
+from handoff.errors import Invalid, NotFound, TransportError
+from handoff.models import Agent, Event, Webhook, WebhookCall, WebhookReplay
+from handoff.models.sealed import Unreadable, reseal
+from handoff.outbound.http import check_target
+
+LOOK_UP_SECONDS: Final = 5.0
+KEPT: Final = dt.timedelta(days=30)
+"""For so long it can be looked up what became of a call."""
+UNREACHABLE: Final = (
+    "must lead to a public address, by https on port 443 or 8443, unless whoever runs the desk "
+    "lists its host in HANDOFF_PRIVATE_TARGETS"
+)
+"""One sentence for every cause: else it would tell which names exist in the desk's network."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Made:
+    """`secret` is shown once, and kept sealed."""
+
+    row: Webhook
+    secret: str
+
+
+def problem_with(field: str, problem: str) -> Invalid:
+    """One problem of a body, as every refusal of one is worded."""
+    problems = [{"field": field, "problem": problem}]
+    return Invalid(f"The body can't be used: {field} {problem}.", details={"problems": problems})
+
+
+def check_url(url: str) -> None:
+    """Ask the resolver where an address leads, outside any transaction; raises Invalid."""
+    try:
+        check_target(url, deadline=time.monotonic() + LOOK_UP_SECONDS)
+    except TransportError as error:
+        raise problem_with("url", UNREACHABLE) from error
+
+
+def create_webhook(agent: Agent, body: WebhookBody, *, actor: str) -> Made:
+    """A new webhook for what happens from now on; raises Invalid when the agent has too many.
+
+    Its address was checked by `check_url` before.
+    """
+    secret = new_secret()
+    with writing():
+        locked = Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)
+        if Webhook.objects.filter(agent=locked).count() >= WEBHOOKS_MAX:
+            raise problem_with("url", f"would be one too many: an agent has {WEBHOOKS_MAX} at most")
+        row = Webhook(
+            agent=locked,
+            url=body.url,
+            label=body.label,
+            event_types=list(body.event_types),
+            payload=body.payload,
+            after=locked.last_event_id,
+        )
+        row.keep_secret(secret)
+        row.save()
+        _note("webhook.created", row, actor=actor, details={"payload": row.payload})
+    row.refresh_from_db()
+    return Made(row, secret)
+
+
+def change_webhook(webhook: Webhook, change: WebhookChange, *, actor: str) -> Webhook:
+    """Write what is given; raises Invalid. Switching one on, a new address or a new place in the
+    log makes it due at once, with its failures forgotten.
+    """
+    given = change.model_dump(exclude_none=True)
+    with writing():
+        row = _locked(webhook)
+        if given.get("after", 0) > row.agent.last_event_id:
+            raise problem_with("after", f"must be at most {row.agent.last_event_id}")
+        changed = [name for name, value in given.items() if getattr(row, name) != value]
+        for name in changed:
+            setattr(row, name, given[name])
+        fields = list(changed)
+        if {"url", "enabled", "after", "event_types"} & set(changed):
+            fields += _begin_anew(row)
+        if changed:
+            row.save(update_fields=fields)
+            details = {"fields": sorted(changed), "enabled_after": row.enabled}
+            _note(_verb(row, changed), row, actor=actor, details=details)
+            nudge_on_commit("work")
+    row.refresh_from_db()
+    return row
+
+
+def _verb(row: Webhook, changed: Sequence[str]) -> str:
+    return "webhook.disabled" if changed == ["enabled"] and not row.enabled else "webhook.changed"
+
+
+def _begin_anew(row: Webhook) -> list[str]:
+    """Forget failures, and what a call that is under way will bring; the fields it sets."""
+    row.tries = 0
+    row.failing_since = None
+    row.next_attempt_at = Now()
+    row.lease = None
+    row.lease_until = None
+    row.stopped = "" if row.enabled else row.stopped
+    row.stopped_at = None if row.enabled else row.stopped_at
+    return ["tries", "failing_since", "next_attempt_at", "lease", "lease_until", "stopped",
+            "stopped_at"]  # fmt: skip
+
+
+def rotate_secret(webhook: Webhook, *, actor: str) -> Made:
+    """A new secret; the one before it signs beside it for `WEBHOOK_OVERLAP_HOURS`.
+
+    There are never more than two: an older one ends at once.
+    """
+    secret = new_secret()
+    span = dt.timedelta(hours=settings.WEBHOOK_OVERLAP_HOURS)
+    with writing():
+        row = _locked(webhook)
+        row.keep_secret(secret)
+        row.previous_until = Now() + span
+        row.save(update_fields=["sealed_secret", "sealed_previous", "previous_until"])
+        _note("webhook.rotated", row, actor=actor)
+    row.refresh_from_db()
+    return Made(row, secret)
+
+
+def delete_webhook(webhook: Webhook, *, actor: str) -> None:
+    """For good, with the log of its calls."""
+    with writing():
+        row = _locked(webhook)
+        _note("webhook.deleted", row, actor=actor)
+        row.delete()
+
+
+def replay_event(webhook: Webhook, number: int, *, actor: str) -> int:
+    """Have one event sent once more, before anything newer; raises NotFound for none of the
+    agent's. Its types do not matter: it was asked for by name. Always 1.
+    """
+    with writing():
+        row = _locked(webhook)
+        event = Event.objects.filter(agent=row.agent_id, number=number).first()
+        if event is None:
+            raise NotFound("There is no such event.")
+        if row.replays.count() >= settings.WEBHOOK_BACKLOG:
+            raise problem_with("event", "is one too many: so many already wait to be sent again")
+        WebhookReplay.objects.get_or_create(webhook=row, event=event)
+        _note("webhook.replayed", row, actor=actor, details={"event": number})
+        nudge_on_commit("work")
+    return 1
+
+
+def replay_since(webhook: Webhook, since: dt.datetime, *, actor: str) -> int:
+    """Send everything since a time again, in order; how many events, those that its types leave
+    out included. Raises Invalid when they are more than the desk sends again at once.
+    """
+    with writing():
+        row = _locked(webhook)
+        mine = Event.objects.filter(agent=row.agent_id)
+        first = mine.filter(at__gte=since).order_by("number").values_list("number", flat=True)
+        after = min(row.after, next(iter(first[:1]), row.after + 1) - 1)
+        count = row.agent.last_event_id - after
+        if count > settings.WEBHOOK_BACKLOG:
+            words = f"is too long ago: {count} events, and {settings.WEBHOOK_BACKLOG} at most"
+            raise problem_with("since", words)
+        row.after = after
+        row.save(update_fields=["after", *_begin_anew(row)])
+        _note("webhook.replayed", row, actor=actor, details={"after": after, "events": count})
+        nudge_on_commit("work")
+    return count
+
+
+def forget_calls() -> int:
+    """Remove the calls of long ago, and secrets that no longer sign; how many calls."""
+    with writing():
+        gone, _ = WebhookCall.objects.filter(at__lt=Now() - KEPT).delete()
+        over = Webhook.objects.filter(previous_until__lte=Now())
+        over.update(sealed_previous="", previous_until=None)
+    return gone
+
+
+def reseal_webhooks() -> list[Webhook]:
+    """Seal the secrets under the first key, as `reseal_channels` does; those that no key opens."""
+    unreadable = []
+    for pk in list(Webhook.objects.values_list("pk", flat=True)):
+        with writing():
+            row = Webhook.objects.select_for_update(no_key=True).get(pk=pk)
+            try:
+                row.sealed_secret = reseal(row.sealed_secret)
+                row.sealed_previous = reseal(row.sealed_previous) if row.sealed_previous else ""
+            except Unreadable:
+                unreadable.append(row)
+                continue
+            row.save(update_fields=["sealed_secret", "sealed_previous"])
+    return unreadable
+
+
+def _locked(webhook: Webhook) -> Webhook:
+    rows = Webhook.objects.select_for_update(no_key=True, of=("self",)).select_related("agent")
+    row = rows.filter(pk=webhook.pk).first()
+    if row is None:
+        raise NotFound("There is no such webhook.")
+    return row
+
+
+def _note(action: str, row: Webhook, *, actor: str, details: dict[str, Any] | None = None) -> None:
+    told = {"webhook": row.public_id, **(details or {})}
+    audit.trail.record(action, actor=actor, agent=row.agent.name, details=told)
