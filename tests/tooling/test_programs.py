@@ -27,6 +27,15 @@ def test_our_own_postgresql_creates_databases_and_is_gone_afterwards() -> None:
         psycopg.connect(url, connect_timeout=2)
 
 
+def test_a_server_of_our_own_comes_before_the_one_on_the_local_port(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("TEST_DATABASE_URL", raising=False)
+    with programs.postgres() as url, psycopg.connect(url) as server:
+        row = server.execute("SELECT current_setting('fsync')").fetchone()
+    assert row == ("off",)
+
+
 def test_our_own_postgresql_asks_for_its_password() -> None:
     with programs.own_postgres() as url, pytest.raises(psycopg.OperationalError):
         psycopg.connect(host="127.0.0.1", port=urlsplit(url).port, user="postgres", password="x")
