@@ -230,6 +230,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "handoff.api.openapi.add_waiting_routes",
         "handoff.api.openapi.add_openbot_token",
+        "handoff.api.openapi_details.add_details",
     ],
 }
 

@@ -18,6 +18,7 @@ _REFUSED: Final = {
     405: "Not a method of this resource.",
     413: "The body is too large.",
     429: "Too many calls: `Retry-After` says when to call.",
+    500: "The desk broke. A tool call says so in a 200 instead.",
     503: "The desk can't work now: nobody was contacted.",
 }
 
@@ -114,20 +115,24 @@ def _waiting() -> dict[str, Any]:
     return {
         "/api/v1/wait/events": _get(
             "wait_events",
+            "Wait for events",
             "The same page as /api/v1/events, as soon as there is something; empty at the end.",
             [after, seconds],
             _json("EventPage"),
         ),
         "/api/v1/wait/handoffs/{public_id}": _get(
             "wait_handoff",
-            "The handoff as soon as an event about it comes after `after`, or as it is at the end; "
-            "without `after`, as soon as the next one comes. An ended one is answered at once.",
+            "Wait for a handoff",
+            "As soon as an event about it comes after `after`, or as it is at the end; without "
+            "`after`, as soon as the next one comes. An ended one is answered at once.",
             [handoff_id, {**after, "schema": _number()}, seconds],
             _json("HandoffView"),
         ),
         "/api/v1/wait/stream": _get(
             "stream_events",
-            "The event log as server-sent events: `id` is the event's number, `data` the event.",
+            "Stream the event log",
+            "As server-sent events: `id` is the event's number, `data` the event. A comment line "
+            "comes every 15 seconds.",
             [after, last_event],
             {"text/event-stream": {"schema": _server_sent()}},
         ),
@@ -154,7 +159,11 @@ def _json(name: str) -> dict[str, Any]:
 
 
 def _get(
-    operation: str, summary: str, parameters: list[dict[str, Any]], content: dict[str, Any]
+    operation: str,
+    summary: str,
+    description: str,
+    parameters: list[dict[str, Any]],
+    content: dict[str, Any],
 ) -> dict[str, Any]:
     refusals = {
         str(status): {"description": words, "content": _json("Problem")}
@@ -163,7 +172,9 @@ def _get(
             (401, "Not authorised."),
             (403, "Another agent's handoff."),
             (404, "There is no such handoff."),
+            (405, "Only GET is answered here."),
             (429, "Too many calls with a wrong token."),
+            (500, "The desk broke."),
             (503, "The desk can't work now."),
         )
     }
@@ -172,9 +183,10 @@ def _get(
             "operationId": operation,
             "tags": ["waiting"],
             "summary": summary,
+            "description": description,
             "parameters": parameters,
             "security": [{"agentToken": []}],
-            "responses": {"200": {"description": summary, "content": content}, **refusals},
+            "responses": {"200": {"description": "", "content": content}, **refusals},
         }
     }
 

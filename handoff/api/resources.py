@@ -21,7 +21,13 @@ from handoff.selectors import channels, conversations, events, handoffs, hops, p
 
 
 class Me(AgentView):
-    @extend_schema(operation_id="me", tags=["agent"], responses={200: shapes.MeView, **REFUSALS})
+    @extend_schema(
+        operation_id="me",
+        summary="Who you are, and your limits",
+        description="Tells whether a token works, and what the desk lets through.",
+        tags=["agent"],
+        responses={200: shapes.MeView, **REFUSALS},
+    )
     def get(self, request: Request) -> Response:
         view = shapes.MeView(
             agent=shapes.AgentView(
@@ -45,6 +51,8 @@ class Me(AgentView):
 class Channels(AgentView):
     @extend_schema(
         operation_id="list_channels",
+        summary="List the channels",
+        description="Whom a handoff can go to, and whether they are available now.",
         tags=["agent"],
         responses={200: shapes.ChannelList, **REFUSALS},
     )
@@ -55,6 +63,9 @@ class Channels(AgentView):
 class Conversations(AgentView):
     @extend_schema(
         operation_id="upsert_conversation",
+        summary="Create or update a conversation",
+        description="By your own `external_id`: 201 for a new one, 200 for one that was there. "
+        "`subscriber` tells people whom they answer; what is left out stays as it is.",
         tags=["conversations"],
         request=turns.ConversationBody,
         responses={
@@ -72,6 +83,8 @@ class Conversations(AgentView):
 class OneConversation(AgentView):
     @extend_schema(
         operation_id="get_conversation",
+        summary="Read a conversation",
+        description="With the handoff that is active in it, if any.",
         tags=["conversations"],
         responses={200: shapes.ConversationView, **REFUSALS},
     )
@@ -86,6 +99,9 @@ class Messages(AgentView):
 
     @extend_schema(
         operation_id="list_messages",
+        summary="List the messages of a conversation",
+        description="Oldest first. Ask again with `next_after` as `after` while `has_more` is "
+        "true.",
         tags=["conversations"],
         parameters=PAGE_PARAMETERS,
         responses={200: shapes.MessagePage, **REFUSALS},
@@ -98,6 +114,11 @@ class Messages(AgentView):
 
     @extend_schema(
         operation_id="post_turn",
+        summary="Post a line, and hear whose turn it is",
+        description="While `bypass` is true the line went to the people and your model stays "
+        "silent. `context` holds the notes that your model has to read; `ack_event_id` of your "
+        "next line acknowledges them. A line of the agent that comes too late is kept and "
+        "answered with 200 and `code: superseded`.",
         tags=["conversations"],
         request=turns.TurnBody,
         responses={200: shapes.TurnView, 201: shapes.TurnView, **REFUSALS, **REUSED},
@@ -124,6 +145,9 @@ class Messages(AgentView):
 class Tickets(AgentView):
     @extend_schema(
         operation_id="mint_ticket",
+        summary="Mint a ticket for the chat socket",
+        description="For the widget in a visitor's page: one socket, within 60 seconds, no token "
+        "in the browser.",
         tags=["conversations"],
         request=turns.TicketBody,
         responses={201: shapes.TicketView, **REFUSALS},
@@ -139,10 +163,17 @@ class Tickets(AgentView):
 class Handoffs(AgentView):
     @extend_schema(
         operation_id="list_handoffs",
+        summary="List the handoffs that you asked for",
+        description="Oldest first.",
         tags=["handoffs"],
         parameters=[
             *PAGE_PARAMETERS,
-            OpenApiParameter("status", str, enum=list(SessionStatus)),
+            OpenApiParameter(
+                "status",
+                str,
+                enum=list(SessionStatus),
+                description="Only those in this state.",
+            ),
             OpenApiParameter("conversation", str, description="A conversation's id, c_…"),
         ],
         responses={200: shapes.HandoffPage, **REFUSALS},
@@ -167,6 +198,9 @@ class Handoffs(AgentView):
 class OneHandoff(AgentView):
     @extend_schema(
         operation_id="get_handoff",
+        summary="Read a handoff",
+        description="Its state, every attempt to reach somebody, and the values once somebody "
+        "answered.",
         tags=["handoffs"],
         responses={200: shapes.HandoffView, **REFUSALS},
     )
@@ -177,6 +211,8 @@ class OneHandoff(AgentView):
 class Inbox(AgentView):
     @extend_schema(
         operation_id="list_inbox",
+        summary="List the handoffs that were given to you",
+        description="By other agents. What you have released is not listed.",
         tags=["inbox"],
         parameters=PAGE_PARAMETERS,
         responses={200: shapes.InboxPage, **REFUSALS},
@@ -190,6 +226,8 @@ class Inbox(AgentView):
 class Claim(AgentView):
     @extend_schema(
         operation_id="claim",
+        summary="Take a handoff that was given to you",
+        description="Says that you work on it; a second time changes nothing.",
         tags=["inbox"],
         request=None,
         responses={200: shapes.InboxItem, **REFUSALS},
@@ -203,6 +241,9 @@ class Claim(AgentView):
 class Events(AgentView):
     @extend_schema(
         operation_id="list_events",
+        summary="Read the event log",
+        description="Everything that happened to your conversations and handoffs, in one order. "
+        "Keep the last `id` and ask for what comes after it; /api/v1/wait/events waits for it.",
         tags=["events"],
         parameters=PAGE_PARAMETERS,
         responses={200: shapes.EventPage, **REFUSALS},

@@ -3,7 +3,6 @@
 from typing import Any
 
 from drf_spectacular.utils import (
-    OpenApiExample,
     OpenApiParameter,
     extend_schema,
     extend_schema_view,
@@ -31,6 +30,11 @@ class ToolCalls(AgentView):
 
     @extend_schema(
         operation_id="call_tool",
+        summary="Call a tool",
+        description="Show `text` to your model as it is; `result` is for your program. A refusal "
+        "starts with `Refused.` and names all problems at once; it is a 200, since the desk "
+        "understood the call. Without a `conversation` a handoff is detached: nobody's messages "
+        "are redirected, and the answer comes back to you.",
         tags=["tools"],
         request=ToolCall,
         parameters=[
@@ -42,29 +46,6 @@ class ToolCalls(AgentView):
             )
         ],
         responses={200: ToolAnswer, **REFUSALS},
-        examples=[
-            OpenApiExample(
-                "Hand over to a person",
-                request_only=True,
-                value={
-                    "name": "handoff_request",
-                    "conversation": {"external_id": "visitor-1234"},
-                    "args": {
-                        "channel_id": 1,
-                        "summary": "The visitor asks where order 1234 is; I cannot see orders.",
-                        "expected_action": "Look up order 1234 and fill in its status.",
-                        "expected_return": [
-                            {
-                                "name": "order_status",
-                                "type": "enum",
-                                "enum_values": ["shipped", "delayed"],
-                                "required": True,
-                            }
-                        ],
-                    },
-                },
-            )
-        ],
     )
     def post(self, request: Request) -> Response:
         with throttle.counting(self.known, has_limit=True):
@@ -90,6 +71,7 @@ def _named(value: dict[str, Any]) -> dict[str, Any]:
 @extend_schema_view(
     post=extend_schema(
         operation_id="call_tool_openbot",
+        summary="Call a tool, as bots written for OpenBot do",
         description="The same for bots written for OpenBot: `{name, args, run}`, and the token "
         "also as `x-openbot-agent-token`.",
     )

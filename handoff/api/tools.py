@@ -20,8 +20,18 @@ _SWITCH: dict[str, bool] = {"0": False, "1": True}
 class Tools(AgentView):
     @extend_schema(
         operation_id="list_tools",
+        summary="List the tools for your model",
+        description="Those that you may call now, in the shape that your framework takes. The "
+        "text is the same for the same facts, so that prompt caches hold; `ETag` says whether it "
+        "is still what you have.",
         tags=["tools"],
         parameters=[
+            OpenApiParameter(
+                "If-None-Match",
+                str,
+                OpenApiParameter.HEADER,
+                description="The `ETag` of the list that you have; 304 when it still holds.",
+            ),
             OpenApiParameter("format", str, enum=list(ToolFormat), description="Default: mcp."),
             OpenApiParameter(
                 "strict",
