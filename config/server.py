@@ -6,6 +6,7 @@ may never exit; a body of any size is read into memory before the application is
 
 import asyncio
 import functools
+import io
 import logging
 import time
 from collections.abc import Callable
@@ -27,7 +28,7 @@ from twisted.logger import (
     globalLogPublisher,
 )
 
-from config import access, guard, refusals
+from config import access, guard, refusals, sockets, uploads
 from handoff import push
 from handoff.realtime import background
 from handoff.realtime.wire import SOCKET_BYTES
@@ -62,6 +63,7 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
 
     def gotLength(self, length: int | None) -> None:  # noqa: N802
         super().gotLength(length)
+        self._cap = uploads.cap(self._target().partition("?")[0], self._cap)
         if length and length > self._cap:
             self._refuse(refusals.TOO_LARGE)
 
@@ -116,6 +118,11 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
         if self._late.active():
             self._late.cancel()
 
+    def _target(self) -> str:
+        """What the first line asks for; Twisted says so itself once the whole body is there."""
+        target: bytes = getattr(self.channel, "_path", b"")
+        return target.decode("latin-1")
+
     def _refuse(self, why: refusals.Refusal) -> None:
         """Say why, once, then throw away what still comes, for a short time.
 
@@ -126,9 +133,7 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
             return
         self._refused = True
         self._arrived()
-        # Twisted gives the request its target once the whole body is there
-        target: bytes = getattr(self.channel, "_path", b"")
-        self.transport.write(refusals.unread(why, target.decode("latin-1")))
+        self.transport.write(refusals.unread(why, self._target()))
         self.transport.loseWriteConnection()
         reactor.callLater(LINGER_SECONDS, self.transport.abortConnection)
 
@@ -191,10 +196,23 @@ class DeskServer(Server):  # type: ignore[misc]
         # A message that is too long gets a close frame with 1009, not a dropped connection; a page
         # without an origin of its own (`null`) is refused by our gates, in words.
         self.ws_factory.setProtocolOptions(failByDrop=False, allowNullOrigin=True)
+        self.ws_factory.protocol = sockets.BoundedWebSocket
         publisher: Any = globalLogPublisher
         publisher.addObserver(_observer_of_warnings())
         reactor.callLater(0, background.begin)
         reactor.callLater(0, self._when_ready)
+
+    async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
+        """As daphne's; but a frame counts as sent only when its client keeps up with reading."""
+        await super().handle_reply(protocol, message)
+        if message["type"] == "websocket.send":
+            await sockets.sent(protocol)
+
+    def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
+        """As daphne's; but the body of a file is not put into memory: it is left where it lies."""
+        if scope["type"] == "http" and uploads.takes(scope["path"]):
+            scope[uploads.KEPT], protocol.content = protocol.content, io.BytesIO()
+        return super().create_application(protocol, scope)
 
     def kill_all_applications(self) -> Deferred[None]:
         """Twisted waits for this before it stops the loop."""

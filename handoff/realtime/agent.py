@@ -1,16 +1,19 @@
 """`/ws/agent`: the agent's whole event log, for a process that holds its token."""
 
-from typing import Final
-
 from handoff import push
 from handoff.errors import NotAuthorised, TooFast
 from handoff.realtime import frames, reading
 from handoff.realtime.door import known_caller
-from handoff.realtime.sockets import TICKET, TOO_FAST, Closed, DeskSocket
+from handoff.realtime.sockets import (
+    CHECK_SECONDS,
+    ROWS_AT_ONCE,
+    TICKET,
+    TOO_FAST,
+    Closed,
+    DeskSocket,
+)
 from handoff.selectors import events
 from handoff.selectors.tokens import Caller
-
-EVENTS_AT_ONCE: Final = 100
 
 
 class AgentSocket(DeskSocket):
@@ -31,16 +34,13 @@ class AgentSocket(DeskSocket):
             if ahead:
                 await self.say(frames.ephemeral("reset", {"reason": "ahead"}))
             while True:
-                page = await reading.run(events.page, agent, after=cursor, limit=EVENTS_AT_ONCE)
+                page = await reading.run(events.page, agent, after=cursor, limit=ROWS_AT_ONCE)
                 for event in page.data:
                     await self.say(_frame(event.body()))
                 if page.next_after == cursor:
-                    await self.wait(listener)
+                    await self.wait(listener, CHECK_SECONDS)
                     await self._caller()
                 cursor = page.next_after
-
-    async def still_allowed(self) -> None:
-        await self._caller()
 
     async def _caller(self) -> Caller:
         try:

@@ -20,10 +20,18 @@ from handoff.contract.wording import problems_of
 from handoff.errors import HandoffError
 from handoff.models import Conversation
 from handoff.realtime import frames, reading
-from handoff.realtime.sockets import GONE, NOT_YOURS, TICKET, TOO_FAST, Closed, DeskSocket
+from handoff.realtime.sockets import (
+    GONE,
+    NOT_YOURS,
+    ROWS_AT_ONCE,
+    TICKET,
+    TOO_FAST,
+    Closed,
+    DeskSocket,
+    Stalled,
+)
 from handoff.selectors import events
 
-FRAMES_AT_ONCE: Final = 100
 SOCKETS_A_CONVERSATION: Final = 5
 TYPING_SECONDS: Final = 6.0
 SOCKET_SECONDS: Final = 86_400.0
@@ -39,7 +47,7 @@ class ChatSocket(DeskSocket):
     grant: TicketGrant
 
     async def gate(self) -> None:
-        grant = await reading.run(redeem, self.asked("ticket"))
+        grant = await reading.write(redeem, self.asked("ticket"))
         if grant is None:
             raise Closed(TICKET, "That ticket is not valid: ask for a new one.")
         self.grant, self.conversation = grant, grant.conversation
@@ -53,7 +61,7 @@ class ChatSocket(DeskSocket):
                 push.listen(f"conversation:{pk}") as listener,
                 push.listen(_typing(pk, others)) as typing,
             ):
-                latest = await self._latest()
+                latest = _allowed(await reading.run(_state, pk))
                 ahead = asked is not None and asked > latest
                 cursor = latest if asked is None else 0 if ahead else asked
                 await self.begin(latest=latest, resumed_from=cursor)
@@ -66,7 +74,7 @@ class ChatSocket(DeskSocket):
                     showing.cancel()
 
     async def still_allowed(self) -> None:
-        await self._latest()
+        _allowed(await reading.run(_state, self.grant.conversation_pk))
 
     async def handle(self, type_: str, data: Body) -> None:
         if isinstance(data, frames.Send):
@@ -77,30 +85,17 @@ class ChatSocket(DeskSocket):
             await self._resume_bot()
 
     async def _follow(self, listener: push.Listener, cursor: int) -> None:
-        """Every row after the cursor, once and in order."""
+        """Every row after the cursor, once and in order, as long as this chat may go on."""
+        pk = self.grant.conversation_pk
+        audience: events.Audience = "agent" if self.grant.role == Author.AGENT else "subscriber"
         while True:
-            shown, upto = await reading.run(
-                events.frames_after,
-                self.grant.conversation_pk,
-                after=cursor,
-                limit=FRAMES_AT_ONCE,
-                audience="agent" if self.grant.role == Author.AGENT else "subscriber",
-            )
+            state, shown, upto = await reading.run(_news, pk, after=cursor, audience=audience)
+            _allowed(state)
             for frame in shown:
                 await self.say(frame)
             if upto == cursor:
                 await self.wait(listener)
             cursor = upto
-
-    async def _latest(self) -> int:
-        """The newest event number; raises Closed when this conversation may not go on here."""
-        found = await reading.run(_latest, self.grant.conversation_pk)
-        if found is None:
-            raise Closed(GONE, "This conversation is gone.")
-        latest, agent_enabled = found
-        if not agent_enabled:
-            raise Closed(NOT_YOURS, "This chat is switched off.")
-        return latest
 
     async def _reset(self) -> None:
         """The client knows more than we do: a restored database. It starts again from nothing."""
@@ -110,7 +105,7 @@ class ChatSocket(DeskSocket):
     async def _say(self, data: frames.Send) -> None:
         try:
             body = TurnBody(client_id=data.client_id, author=self._author(), text=data.text)
-            turn = await reading.run(_post, self.grant.conversation_pk, body)
+            turn = await reading.write(_post, self.grant.conversation_pk, body)
         except pydantic.ValidationError as error:
             problem = problems_of(error)[0]
             await self.complain("invalid_arguments", f"{problem['field']} {problem['problem']}")
@@ -128,7 +123,7 @@ class ChatSocket(DeskSocket):
     async def _resume_bot(self) -> None:
         if self.grant.role != Author.SUBSCRIBER:
             await self.complain("not_granted", "Only the visitor asks to be back with the bot.")
-        elif not await reading.run(back_to_bot, self.grant.conversation_pk):
+        elif not await reading.write(back_to_bot, self.grant.conversation_pk):
             await self.complain("already_released", "No handoff is active: the bot answers.")
 
     async def _show_typing(self, listener: push.Listener, author: str) -> None:
@@ -141,17 +136,43 @@ class ChatSocket(DeskSocket):
 
     async def _typing(self, author: str, *, on: bool) -> None:
         said = {"on": on, "author": author}
-        await self.say(frames.ephemeral("typing", said, conversation=self.conversation))
+        with contextlib.suppress(Stalled):  # nobody comes back for this one
+            await self.say(frames.ephemeral("typing", said, conversation=self.conversation))
 
 
 def _typing(conversation_pk: int, author: str) -> str:
     return f"typing:{conversation_pk}:{author}"
 
 
-def _latest(conversation_pk: int) -> tuple[int, bool] | None:
-    """The newest event number and whether the agent is enabled; None when it is gone."""
+type _State = tuple[int, bool] | None
+"""The newest event number and whether the agent is enabled; None when the conversation is gone."""
+
+
+def _state(conversation_pk: int) -> _State:
     rows = Conversation.objects.filter(pk=conversation_pk)
     return rows.values_list("last_event_id", F("agent__enabled")).first()
+
+
+def _allowed(state: _State) -> int:
+    """The newest event number; raises Closed when the conversation may not go on here."""
+    if state is None:
+        raise Closed(GONE, "This conversation is gone.")
+    latest, agent_enabled = state
+    if not agent_enabled:
+        raise Closed(NOT_YOURS, "This chat is switched off.")
+    return latest
+
+
+def _news(
+    conversation_pk: int, *, after: int, audience: events.Audience
+) -> tuple[_State, list[frames.Frame], int]:
+    """The state, the next frames after a number, and the number that was read up to."""
+    state = _state(conversation_pk)
+    if state is None or state[0] <= after:
+        return state, [], after
+    return state, *events.frames_after(
+        conversation_pk, after=after, limit=ROWS_AT_ONCE, audience=audience
+    )
 
 
 def _post(conversation_pk: int, body: TurnBody) -> Turn:

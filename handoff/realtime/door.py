@@ -96,7 +96,7 @@ class WaitingConsumer(AsyncHttpConsumer):  # type: ignore[misc]
             try:
                 await self.wait(caller)
             except NotYours as error:
-                await reading.run(note_refusal, error, caller=caller, tool_call=False)
+                await reading.write(note_refusal, error, caller=caller, tool_call=False)
                 raise
         except HandoffError as error:
             await self._refuse(error)
@@ -118,7 +118,7 @@ class WaitingConsumer(AsyncHttpConsumer):  # type: ignore[misc]
         try:
             return await known_caller(self.scope)
         except NotAuthorised as error:
-            await reading.run(note_refusal, error, caller=None, tool_call=False)
+            await reading.write(note_refusal, error, caller=None, tool_call=False)
             raise
 
     async def _refuse(self, error: HandoffError) -> None:

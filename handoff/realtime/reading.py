@@ -1,7 +1,8 @@
-"""Database reads for code on the loop, on a few threads of their own.
+"""The database for code on the loop, on a few threads of its own.
 
 Not `database_sync_to_async`: that is one thread for the whole process, and a slow read of one
-socket would hold up all others.
+socket would hold up all others. Writes have other threads than reads, as they wait for locks; and
+neither waits for those that serve pages, or keeps one of them.
 """
 
 import asyncio
@@ -13,9 +14,11 @@ from typing import Any
 
 from django.db import close_old_connections
 
-THREADS = 3
+READERS = 3
+WRITERS = 4
 
-_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="reading")
+_readers = ThreadPoolExecutor(READERS, thread_name_prefix="reading")
+_writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="writing")
 _queued: dict[Hashable, asyncio.Future[Any]] = {}
 _queueing = threading.Lock()
 """A thread may begin a read before the loop has noted that it is queued."""
@@ -24,7 +27,13 @@ _queueing = threading.Lock()
 async def run[**P, T](call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """What `call` returns or raises; its connection is checked before and given back after."""
     work = functools.partial(_fresh, call, *args, **kwargs)
-    return await asyncio.get_running_loop().run_in_executor(_threads, work)
+    return await asyncio.get_running_loop().run_in_executor(_readers, work)
+
+
+async def write[**P, T](call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """As `run`, for what changes rows."""
+    work = functools.partial(_fresh, call, *args, **kwargs)
+    return await asyncio.get_running_loop().run_in_executor(_writers, work)
 
 
 async def shared[**P, T](call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -38,7 +47,7 @@ async def shared[**P, T](call: Callable[P, T], *args: P.args, **kwargs: P.kwargs
         queued: asyncio.Future[T] | None = _queued.get(key)
         if queued is None:
             work = functools.partial(_begun, key, call, *args, **kwargs)
-            queued = asyncio.get_running_loop().run_in_executor(_threads, work)
+            queued = asyncio.get_running_loop().run_in_executor(_readers, work)
             _queued[key] = queued
     # one who leaves must not cancel it for the others
     return await asyncio.shield(queued)

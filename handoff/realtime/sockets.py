@@ -23,6 +23,13 @@ from handoff.realtime.origins import may_call
 BAD_FRAME, TICKET, NOT_YOURS, NO_PONG, GONE, TOO_FAST = 4400, 4401, 4403, 4408, 4410, 4429
 UNAVAILABLE, FAULT = 4503, 4500
 FRAMES_A_SECOND = 20.0
+ROWS_AT_ONCE = 25
+"""What one socket holds in memory at most, beside what its client has not taken yet."""
+LAST_WORD_SECONDS = 1.0
+CHECK_SECONDS = 5.0
+"""How often a socket of an agent or an owner is asked whether it may still be here. Those of a chat
+are many: the watcher asks for all of them at once.
+"""
 
 log = logging.getLogger(__name__)
 
@@ -36,9 +43,16 @@ class Closed(Exception):
         self.sentence = sentence
 
 
+class Stalled(Closed):
+    """The client reads nothing: it can be told no more, and comes back for what it missed."""
+
+    def __init__(self) -> None:
+        super().__init__(NO_PONG, "You did not read what was sent.")
+
+
 class DeskSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
     """One socket. Rows are read and sent by one task, so frames are in order; the client's
-    frames are handled one by one beside it.
+    frames are handled one by one beside it. No row is read before the client took the last ones.
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"ack", "pong"})
@@ -61,7 +75,7 @@ class DeskSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         """One frame of a type in `accepts`, other than ack and pong; raises Closed."""
 
     async def connect(self) -> None:
-        self._accepted = False
+        self._accepted = self._over = False
         self._tokens, self._refilled = FRAMES_A_SECOND, time.monotonic()
         self._life = asyncio.create_task(self._guarded(self._whole_life))
         self._life.add_done_callback(self._ended)
@@ -71,6 +85,8 @@ class DeskSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         await asyncio.wait({self._life})
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        if self._over:
+            return  # it was refused; what it had sent by then is not taken any more
         self._heard = time.monotonic()
         await self._guarded(functools.partial(self._frame, text_data))
 
@@ -81,10 +97,20 @@ class DeskSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         hello = {"latest_event_id": latest, "resumed_from": resumed_from, "heartbeat_s": heartbeat}
         await self.say(frames.ephemeral("hello", hello, conversation=self.conversation))
 
-    async def say(self, frame: frames.Frame) -> None:
-        """Send one frame; to a client who has just left, nothing."""
-        with contextlib.suppress(Disconnected):  # `disconnect` is on its way
-            await self.send(text_data=json.dumps(frame, ensure_ascii=False, separators=(",", ":")))
+    async def say(self, frame: frames.Frame, *, patience: float | None = None) -> None:
+        """Send one frame; to a client who has just left, nothing.
+
+        Waits while the client does not keep up; raises Stalled after `patience` seconds of that,
+        the time between two heartbeats unless given.
+        """
+        text = json.dumps(frame, ensure_ascii=False, separators=(",", ":"))
+        try:
+            async with asyncio.timeout(patience or settings.HEARTBEAT_SECONDS):
+                await self.send(text_data=text)
+        except Disconnected:
+            pass  # `disconnect` is on its way
+        except TimeoutError:
+            raise Stalled from None
 
     async def complain(self, code: str, sentence: str) -> None:
         """Refuse one frame; the socket stays open."""
@@ -143,9 +169,15 @@ class DeskSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self._refuse(Closed(UNAVAILABLE, "The desk can't work now. Come back shortly."))
 
     async def _refuse(self, closed: Closed) -> None:
+        if self._over:
+            return
+        self._over = True
         # closing before the handshake is answered would show a browser a bare 403
         await self._open()
-        await self.say(frames.error(closed.code, closed.sentence, conversation=self.conversation))
+        if not isinstance(closed, Stalled):
+            said = frames.error(closed.code, closed.sentence, conversation=self.conversation)
+            with contextlib.suppress(Stalled):
+                await self.say(said, patience=LAST_WORD_SECONDS)
         await self.close(code=closed.code)
         if asyncio.current_task() is not self._life:
             self._life.cancel()

@@ -1,6 +1,10 @@
 """Who may open a socket, what may be said on it, and how each refusal looks."""
 
 import contextlib
+import sqlite3
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlencode
 
@@ -28,6 +32,38 @@ def test_a_ticket_opens_one_socket_once(desk: Desk) -> None:
         assert receive(socket)["type"] == "hello"
     words = "That ticket is not valid: ask for a new one."
     assert _refused(desk, _chat(ticket)) == (4401, words)
+
+
+def test_of_many_sockets_with_one_ticket_one_is_opened(desk: Desk) -> None:
+    path = _chat(desk.ticket(desk.conversation()))
+    start = threading.Barrier(5)
+
+    def knock(_: int) -> str:
+        start.wait()
+        with desk.socket(path) as socket:
+            return str(receive(socket)["type"])
+
+    with ThreadPoolExecutor(5) as clients:
+        assert sorted(clients.map(knock, range(5))) == ["error"] * 4 + ["hello"]
+
+
+def test_a_ticket_opens_its_conversation_and_its_role_and_no_other(desk: Desk) -> None:
+    mine, other = desk.conversation(), desk.conversation()
+    desk.say(other, "not for me")
+    desk.hand_over(mine)
+    asked = {"conversation": other, "role": "agent", "last_event_id": 0}
+    with desk.socket(_chat(desk.ticket(mine), **asked)) as visitor:
+        assert receive(visitor, "hello")["conversation"] == mine
+        send(visitor, "message.send", client_id="one", text="hello")
+        frame = receive(visitor, "message.created")
+        assert (frame["conversation"], frame["data"]["message"]["author"]) == (mine, "subscriber")
+        claim = {"author": "agent", "conversation": other}
+        send(visitor, "message.send", client_id="two", text="hello", **claim)
+        assert closing(visitor)[0] == 4400
+    with desk.chat(mine, role="agent") as (front_end, _):
+        send(front_end, "conversation.resume_bot")
+        assert receive(front_end, "error")["data"]["code"] == "not_granted"
+        assert desk.get(f"/api/v1/conversations/{mine}")[1]["handoff"]["status"] == "active"
 
 
 @pytest.mark.parametrize("ticket", ["", "nonsense", links.ticket_token("a" * 26)])
@@ -97,6 +133,21 @@ def test_a_flood_of_frames_is_too_fast(desk: Desk) -> None:
         for _ in range(60):
             send(socket, "pong")
         assert closing(socket) == (4429, "Too many frames a second.")
+
+
+def test_more_frames_than_are_taken_are_too_many_even_while_one_waits(desk: Desk) -> None:
+    """A turn waits for another writer's lock; what comes meanwhile must not pile up."""
+    with (
+        desk.chat(desk.conversation()) as (socket, _),
+        contextlib.closing(sqlite3.connect(desk.file, isolation_level=None)) as writer,
+    ):
+        writer.execute("BEGIN IMMEDIATE")
+        send(socket, "message.send", client_id="one", text="hello")
+        time.sleep(0.3)
+        for _ in range(100):
+            send(socket, "pong")
+        assert closing(socket, seconds=3) == (4429, "Too many frames at once.")
+        writer.execute("ROLLBACK")
 
 
 def test_a_conversation_has_at_most_five_sockets(desk: Desk) -> None:

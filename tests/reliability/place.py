@@ -62,6 +62,11 @@ class Place:
         self._servers.append(server)
         return server
 
+    @property
+    def server(self) -> Server:
+        """The youngest one that runs."""
+        return self._servers[-1]
+
     def stop(self) -> None:
         """Kill whatever still runs."""
         while self._servers:

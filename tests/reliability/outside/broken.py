@@ -8,10 +8,12 @@ import functools
 import os
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
 from typing import Any, Final
 
 from django.db.models import Q
+from django.utils.module_loading import import_string
 
 from handoff.actions import answer, calls, dispatch, endings, request, turns
 from handoff.actions.dispatch import Sent
@@ -24,6 +26,7 @@ from handoff.contract.kinds import SessionStatus
 from handoff.contract.turns import TurnBody
 from handoff.models import Conversation, ReturnLink, Session
 from handoff.models.session import SessionQuerySet
+from handoff.realtime import reading
 from handoff.transports.base import Receipt
 
 VARIABLE: Final = "TEST_BROKEN"
@@ -38,6 +41,9 @@ class Variant(StrEnum):
     MARK_THEN_SEND = "marks as accepted, then sends"
     FORGETS_KEYS = "keeps no key"
     ROUTES_UNLOCKED = "decides where a line goes before it holds the lock"
+    SPEAKS_UNLOCKED = "decides whether the bot may speak before it holds the lock"
+    NO_BACK_PRESSURE = "hands over every frame at once, whether its client reads or not"
+    ONE_THREAD = "does all that sockets and polls want of the database on one thread"
 
 
 def install() -> None:
@@ -52,6 +58,12 @@ def install() -> None:
             calls.Intent = _without_key  # type: ignore[assignment,attr-defined]
         case Variant.ROUTES_UNLOCKED:
             _routes_unlocked()
+        case Variant.SPEAKS_UNLOCKED:
+            _speaks_unlocked()
+        case Variant.NO_BACK_PRESSURE:
+            del import_string("config.server.DeskServer").handle_reply
+        case Variant.ONE_THREAD:
+            reading._readers = reading._writers = ThreadPoolExecutor(1)
 
 
 def _read_then_write() -> None:
@@ -119,16 +131,32 @@ def _without_key(**fields: Any) -> Intent:
 
 
 def _routes_unlocked() -> None:
-    plain_turn, plain_routing = turns.post_turn, turns._subscriber_turn
+    _looks_before_the_lock()
+    plain = turns._subscriber_turn
+
+    def routing(row: Conversation, body: TurnBody, active: Session | None) -> Turn:
+        return plain(row, body, _active.get())
+
+    turns._subscriber_turn = routing
+
+
+def _speaks_unlocked() -> None:
+    _looks_before_the_lock()
+    plain = turns._agent_turn
+
+    def speaking(row: Conversation, body: TurnBody, active: Session | None) -> Turn:
+        return plain(row, body, _active.get())
+
+    turns._agent_turn = speaking
+
+
+def _looks_before_the_lock() -> None:
+    plain = turns.post_turn
 
     def post_turn(conversation: Conversation, body: TurnBody) -> Turn:
         mine = Session.objects.filter(conversation=conversation, status=SessionStatus.ACTIVE)
         _active.set(mine.select_related("channel").first())
         time.sleep(WINDOW_SECONDS)
-        return plain_turn(conversation, body)
-
-    def routing(row: Conversation, body: TurnBody, active: Session | None) -> Turn:
-        return plain_routing(row, body, _active.get())
+        return plain(conversation, body)
 
     resources.post_turn = post_turn  # type: ignore[attr-defined]
-    turns._subscriber_turn = routing
