@@ -8,7 +8,7 @@ from django.http import HttpRequest, parse_cookie
 
 from handoff import push
 from handoff.realtime import frames, reading, wire
-from handoff.realtime.sockets import NOT_YOURS, TICKET, Closed, DeskSocket
+from handoff.realtime.sockets import CHECK_SECONDS, NOT_YOURS, TICKET, Closed, DeskSocket
 from handoff.selectors import news
 
 
@@ -34,12 +34,10 @@ class InboxSocket(DeskSocket):
                     named, cursors = await reading.run(news.since, cursors)
                     for data in named:
                         await self.say(frames.ephemeral("nudge", {**data}))
-                    await self.wait(listener)
+                    await self.wait(listener, CHECK_SECONDS)
+                    await self._signed_in()
                     current = await self._counters()
                     cursors = {pk: cursors.get(pk, newest) for pk, newest in current.items()}
-
-    async def still_allowed(self) -> None:
-        await self._signed_in()
 
     async def _signed_in(self) -> None:
         cookie = wire.header(self.scope, b"cookie")

@@ -1,4 +1,7 @@
-"""Finds the news whose nudge got lost: one task a process, whatever the number of listeners."""
+"""Finds the news whose nudge got lost: one task a process, whatever the number of listeners.
+
+That somebody may no longer listen is news, too: an agent was disabled, a conversation deleted.
+"""
 
 import asyncio
 import logging
@@ -15,12 +18,12 @@ WATCH_SECONDS = 2.0
 
 log = logging.getLogger(__name__)
 
-type Counters = dict[str, int]
-"""Topic -> the number of its newest event."""
+type Counters = dict[str, tuple[int, bool] | None]
+"""Topic -> the number of its newest event and whether the agent is enabled; None: it is gone."""
 
 
 async def run() -> None:
-    """Until cancelled: every 2 s, while somebody listens, nudge the topics whose counter moved."""
+    """Until cancelled: every 2 s, while somebody listens, nudge the topics that changed."""
     if not settings.WATCHER:
         return
     known: Counters = {}
@@ -35,8 +38,8 @@ async def run() -> None:
         except DatabaseError:
             log.warning("the counters could not be read; the next look is in 2 s")
             continue
-        for topic, number in current.items():
-            if known.get(topic) != number:
+        for topic, state in current.items():
+            if topic not in known or known[topic] != state:
                 push.wake(topic)
         known = current
 
@@ -48,4 +51,5 @@ def counters(topics: Iterable[str]) -> Counters:
         kind, _, pk = topic.partition(":")
         if kind in wanted:
             wanted[kind].add(int(pk))
-    return events.counters(conversations=wanted["conversation"], agents=wanted["agent"])
+    gone: Counters = {f"{kind}:{pk}": None for kind, pks in wanted.items() for pk in pks}
+    return gone | events.counters(conversations=wanted["conversation"], agents=wanted["agent"])

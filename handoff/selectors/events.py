@@ -33,11 +33,6 @@ def events_of_handoff(agent: Agent, session: str, *, after: int) -> bool:
     return Event.objects.filter(agent=agent, session__public_id=session, number__gt=after).exists()
 
 
-def latest(conversation_pk: int) -> int:
-    """The conversation's newest event number."""
-    return Conversation.objects.values_list("last_event_id", flat=True).get(pk=conversation_pk)
-
-
 def frames_after(
     conversation_pk: int, *, after: int, limit: int, audience: Audience
 ) -> tuple[list[dict[str, Any]], int]:
@@ -55,16 +50,14 @@ def frames_after(
     return shown, upto if upto is not None else after
 
 
-def counters(*, conversations: set[int], agents: set[int]) -> dict[str, int]:
-    """The newest event numbers by push topic, for the watcher."""
-    found = {
-        f"conversation:{pk}": number
-        for pk, number in Conversation.objects.filter(pk__in=conversations).values_list(
-            "pk", "last_event_id"
-        )
+def counters(*, conversations: set[int], agents: set[int]) -> dict[str, tuple[int, bool]]:
+    """By push topic the newest event number and whether the agent is enabled, for the watcher."""
+    talks = Conversation.objects.filter(pk__in=conversations)
+    bots = Agent.objects.filter(pk__in=agents)
+    return {
+        f"conversation:{pk}": (number, enabled)
+        for pk, number, enabled in talks.values_list("pk", "last_event_id", "agent__enabled")
+    } | {
+        f"agent:{pk}": (number, enabled)
+        for pk, number, enabled in bots.values_list("pk", "last_event_id", "enabled")
     }
-    found |= {
-        f"agent:{pk}": number
-        for pk, number in Agent.objects.filter(pk__in=agents).values_list("pk", "last_event_id")
-    }
-    return found
