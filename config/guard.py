@@ -3,7 +3,7 @@
 a2wsgi does the crossing; this guards it (measured faults, each with a test):
 
 - the whole body is read here, under a cap, before a thread is asked for: half a form never
-  reaches a view, and a slow sender holds no thread;
+  reaches a view, and a slow sender holds no thread; that of a file stays on disk;
 - a server that cancels the call never reaches the crossing, where a thread would wait for ever
   for somebody to take its answer; a view runs to its end, and what it says to a client who has
   left is dropped;
@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 from a2wsgi import WSGIMiddleware
 from django.core.exceptions import BadRequest
 
-from config import refusals
+from config import refusals, uploads
+from config.uploads import Body
 from handoff.realtime.wire import Message, Receive, Scope, Send
 
 if TYPE_CHECKING:
@@ -55,30 +56,36 @@ class Guard:
         self.patience = patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await _body(receive, self.cap)
+        cap = uploads.cap(scope["path"], self.cap)
+        body = await _received(scope, receive, cap)
         if body is None:
             return
-        if len(body) > self.cap:
+        if body.size > cap:
             await refusals.too_large(scope, send)
             return
+        early = body.small() if body.size <= self.cap else b""
         turn = _Turn()
         mouth = _Mouth(send)
         call = asyncio.create_task(self._call(turn, _narrowed(scope, body), body, mouth))
         _under_way.add(call)
         call.add_done_callback(_under_way.discard)
+        call.add_done_callback(lambda _: body.file.close())
         await asyncio.wait({call}, timeout=self.patience)
         if turn.give_up():
             mouth.shut()
-            await refusals.busy(scope, send, body)
+            await refusals.busy(scope, send, early)
             return
         await asyncio.shield(call)
 
-    async def _call(self, turn: "_Turn", scope: Scope, body: bytes, mouth: "_Mouth") -> None:
-        async def whole_body() -> Message:
-            return {"type": "http.request", "body": body, "more_body": False}
+    async def _call(self, turn: "_Turn", scope: Scope, body: Body, mouth: "_Mouth") -> None:
+        body.file.seek(0)
+
+        async def next_block() -> Message:
+            part, more = body.block()
+            return {"type": "http.request", "body": part, "more_body": more}
 
         _turn.set(turn)
-        await self.pages(scope, whole_body, mouth.say)
+        await self.pages(scope, next_block, mouth.say)
         if mouth.problem is not None:
             raise mouth.problem
 
@@ -152,7 +159,7 @@ class _Mouth:
             self.shut()
 
 
-def _narrowed(scope: Scope, body: bytes) -> Scope:
+def _narrowed(scope: Scope, body: Body) -> Scope:
     """The scope as WSGI may see it: no underscores, and the length of the body that was read.
 
     A chunked body has no length of its own, and Django reads none without one.
@@ -163,16 +170,19 @@ def _narrowed(scope: Scope, body: bytes) -> Scope:
         for name, value in scope["headers"]
         if b"_" not in name and name not in dropped
     ]
-    if body or scope["method"] not in ("GET", "HEAD"):
-        kept.append((b"content-length", str(len(body)).encode()))
+    if body.size or scope["method"] not in ("GET", "HEAD"):
+        kept.append((b"content-length", str(body.size).encode()))
     return {**scope, "headers": kept}
 
 
-async def _body(receive: Receive, cap: int) -> bytes | None:
+async def _received(scope: Scope, receive: Receive, cap: int) -> Body | None:
     """The whole body, or None when the client left before its end.
 
-    Reading stops at the first byte over the cap.
+    A long one may lie in a file of the server's. Reading stops at the first byte over the cap.
     """
+    kept = scope.get(uploads.KEPT)
+    if kept is not None:
+        return Body.kept(kept)
     body = bytearray()
     while True:
         message = await receive()
@@ -180,4 +190,4 @@ async def _body(receive: Receive, cap: int) -> bytes | None:
             return None
         body += message.get("body", b"")
         if len(body) > cap or not message.get("more_body", False):
-            return bytes(body)
+            return Body.of(bytes(body))

@@ -6,6 +6,7 @@ from typing import Final
 
 _SECRETS: Final = (
     (re.compile(r"(?:/|%2f)(?:r|%72)(?:/|%2f)[^/\s\"'?]+", re.IGNORECASE), "/r/***"),
+    (re.compile(r"\b[a-z2-7]{26}\.[0-9]{1,12}\.[0-9a-f]{64}"), "***"),
     (re.compile(r"\bh7[a-z2-7]{16}\b", re.IGNORECASE), "h7***"),
     (re.compile(r"\bhd_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{43}"), "hd_***"),
     (re.compile(r"(ticket=)[^&\s\"']+"), r"\1***"),

@@ -13,6 +13,7 @@ from django.utils.csp import CSP
 from config import keys
 from config.address import public_address
 from config.mail_hosts import webhooks_of_mail_hosts
+from handoff.contract.files import SUFFIXES
 
 env = environ.Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -262,6 +263,16 @@ STORAGES = {
     "staticfiles": {"BACKEND": "config.statics.HashedFiles"},
 }
 MEDIA_ROOT = DATA_DIR / "files"
+STORAGES["files"] = {
+    "BACKEND": env.str("HANDOFF_FILES_STORAGE", default="")
+    or "django.core.files.storage.FileSystemStorage",
+    "OPTIONS": env.json("HANDOFF_FILES_OPTIONS", default={})
+    or {
+        "location": MEDIA_ROOT,
+        "file_permissions_mode": 0o600,
+        "directory_permissions_mode": 0o700,
+    },
+}
 
 # --- logs ------------------------------------------------------------------------------------
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
@@ -306,6 +317,16 @@ RELEASE_GUESSES_PER_MINUTE = env.int("HANDOFF_RELEASE_GUESSES_PER_MINUTE", defau
 REPLIES_PER_HOUR = env.int("HANDOFF_REPLIES_PER_HOUR", default=200)
 LOGINS_PER_ACCOUNT = env.int("HANDOFF_LOGINS_PER_ACCOUNT", default=10)
 LOGINS_PER_ADDRESS = env.int("HANDOFF_LOGINS_PER_ADDRESS", default=30)
+FILES_PER_MINUTE = env.int("HANDOFF_FILES_PER_MINUTE", default=20)
+FILES_PER_CONVERSATION = env.int("HANDOFF_FILES_PER_CONVERSATION", default=50)
+FILES_MB_PER_CONVERSATION = env.int("HANDOFF_FILES_MB_PER_CONVERSATION", default=100)
+FILES_MB = env.int("HANDOFF_FILES_MB", default=5000)
+FILES_DAYS = env.int("HANDOFF_FILES_DAYS", default=90)
+FILE_TYPES: list[str] = env.list("HANDOFF_FILE_TYPES", default=list(SUFFIXES))
+if _unknown := sorted(set(FILE_TYPES) - set(SUFFIXES)):
+    raise ImproperlyConfigured(
+        f"HANDOFF_FILE_TYPES knows {', '.join(SUFFIXES)}, not {', '.join(_unknown)}"
+    )
 TRANSPORTS: dict[str, str] = env.dict("HANDOFF_TRANSPORTS", default={})
 TELEGRAM_API_BASE = env.str("TELEGRAM_API_BASE", default="https://api.telegram.org").rstrip("/")
 SLACK_API_BASE = env.str("SLACK_API_BASE", default="https://slack.com/api").rstrip("/")

@@ -7,6 +7,7 @@ from django.urls import include, path
 urlpatterns = [
     path("r/", include("returnforms.urls")),
     path("", include("handoff.chat.urls")),
+    path("", include("handoff.files.urls")),
     path("api/", include("handoff.api.urls")),
     path("", include("handoff.mcp.urls")),
     path("hooks/", include("handoff.hooks.urls")),

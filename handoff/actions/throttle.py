@@ -101,6 +101,11 @@ def take_turn(conversation: Conversation) -> None:
     _take(f"turn:{conversation.pk}", settings.TURNS_PER_SECOND, SECOND)
 
 
+def take_file(conversation: Conversation) -> None:
+    """A file of a conversation, before it is stored."""
+    _take(f"file:{conversation.pk}", settings.FILES_PER_MINUTE, MINUTE)
+
+
 def take_call(caller: Caller) -> None:
     """Any other call: one that has no limit of its own, or came to nothing under it.
 
@@ -182,6 +187,11 @@ def _by(channel_pk: int, sender: str) -> str:
 def take_reply(session_pk: int) -> None:
     """What a recipient says in an active handoff: two machines may have begun to talk."""
     _take(f"reply:{session_pk}", settings.REPLIES_PER_HOUR, HOUR)
+
+
+def take_reminder(session_pk: int) -> None:
+    """A notice that an owner has sent again: one a minute, whoever of them asks."""
+    _take(f"reminder:{session_pk}", 1, MINUTE)
 
 
 def is_first(about: str) -> bool:

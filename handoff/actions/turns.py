@@ -4,6 +4,7 @@ import dataclasses
 
 from handoff.actions import throttle
 from handoff.actions.events import emit, locked, say
+from handoff.actions.files import attach
 from handoff.actions.trail import note
 from handoff.actions.writing import nudge_on_commit, writing
 from handoff.contract.kinds import Author, EventType, RoutedTo, SessionStatus
@@ -76,6 +77,7 @@ def _agent_turn(row: Conversation, body: TurnBody, active: Session | None) -> Tu
         session=active,
         superseded=active is not None,
     )
+    attach(message, body.files, by={Author.AGENT})
     if active is not None:
         note(
             "message.superseded",
@@ -96,6 +98,7 @@ def _subscriber_turn(row: Conversation, body: TurnBody, active: Session | None) 
         routed_to=RoutedTo.RECIPIENT if active else RoutedTo.AGENT,
         session=active,
     )
+    attach(message, body.files, by={Author.SUBSCRIBER, Author.AGENT})
     if active is not None:
         if is_in_database(active.channel.kind):
             emit(

@@ -101,8 +101,20 @@ class ConversationView(Shape):
     handoff: HandoffView | None
 
 
+class FileView(Shape):
+    """A file that came with a line; where it can be fetched depends on who asks."""
+
+    id: str
+    name: str
+    type: str
+    size: int
+    """Bytes."""
+    kept: bool
+    """False once its content was deleted."""
+
+
 class MessageView(Shape):
-    """M: one line of a conversation."""
+    """M: one line of a conversation. `files` is there when files came with it."""
 
     id: str
     event_id: int
@@ -113,6 +125,14 @@ class MessageView(Shape):
     routed_to: RoutedTo | None
     handoff: str | None
     at: Instant
+    files: list[FileView] = []
+
+    @pydantic.model_serializer(mode="wrap")
+    def _without_no_files(self, handler: pydantic.SerializerFunctionWrapHandler) -> dict[str, Any]:
+        body: dict[str, Any] = handler(self)
+        if not body["files"]:
+            del body["files"]
+        return body
 
 
 class NoteView(Shape):

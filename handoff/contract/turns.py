@@ -8,6 +8,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from handoff.contract import limits, text
+from handoff.contract.files import FILES_PER_MESSAGE
 
 
 def _clean(value: str) -> str:
@@ -77,10 +78,25 @@ class ConversationBody(Body):
     subscriber: Subscriber = Subscriber()
 
 
+def _each_once(value: list[str]) -> list[str]:
+    if len(set(value)) < len(value):
+        raise PydanticCustomError("files", "names a file twice")
+    return value
+
+
+FileIds = Annotated[
+    list[Annotated[str, pydantic.Field(pattern=r"^f_[a-z2-7]{26}$")]],
+    pydantic.Field(max_length=FILES_PER_MESSAGE),
+    pydantic.AfterValidator(_each_once),
+]
+"""Files that were uploaded to the conversation and came with no line yet."""
+
+
 class TurnBody(Body):
     client_id: Annotated[Said, pydantic.Field(min_length=1, max_length=limits.CLIENT_ID_MAX)]
     author: Speaker
     text: Annotated[Said, pydantic.Field(min_length=1, max_length=limits.TURN_TEXT_MAX)]
+    files: FileIds = []
     ack_event_id: EventNumber | None = None
 
 

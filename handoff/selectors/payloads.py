@@ -21,7 +21,7 @@ from handoff.contract.kinds import (
 from handoff.contract.note import data_lines, first_line, late_first_line
 from handoff.contract.schema import return_schema
 from handoff.contract.values import Returned
-from handoff.models import Conversation, Event, Message, Session
+from handoff.models import Conversation, Event, File, Message, Session
 
 
 def fields_of(session: Session) -> tuple[ReturnField, ...]:
@@ -115,6 +115,13 @@ def message(row: Message, *, session: str | None) -> shapes.MessageView:
         routed_to=RoutedTo(row.routed_to) if row.routed_to else None,
         handoff=session,
         at=row.at,
+        files=[file(found) for found in row.files.all()] if row.has_files else [],
+    )
+
+
+def file(row: File) -> shapes.FileView:
+    return shapes.FileView(
+        id=row.public_id, name=row.name, type=row.type, size=row.size, kept=row.deleted_at is None
     )
 
 
