@@ -1,9 +1,12 @@
 /**
  * One conversation over `handoff.v1`: tickets, reconnects, replay without a gap, heartbeat.
  *
- * Knows nothing of the page. Events: `state` (detail: one of STATES), `hello`, `reset`, `frame`
- * (detail: a frame whose number has not been seen before, or one without a number).
+ * Knows nothing of the page. Events: `state` (detail: `{state, code}`, one of STATES and why, a close
+ * code of CLOSED or 0), `hello`, `reset`, `frame` (detail: a frame whose number has not been seen
+ * before, or one without a number).
  */
+import { socketAddress, TicketLate, TicketRefused } from "./chat-ticket.js";
+
 export const STATES = Object.freeze({
   CONNECTING: "connecting",
   OPEN: "open",
@@ -11,6 +14,19 @@ export const STATES = Object.freeze({
   OFFLINE: "offline",
   REFUSED: "refused",
   GONE: "gone",
+});
+
+/** Close codes of the desk. `SWITCHED_OFF` is `NOT_YOURS` on a socket that was let in before. */
+export const CLOSED = Object.freeze({
+  TOO_BIG: 1009,
+  BAD_FRAME: 4400,
+  TICKET: 4401,
+  NOT_YOURS: 4403,
+  NO_PONG: 4408,
+  GONE: 4410,
+  TOO_FAST: 4429,
+  UNAVAILABLE: 4503,
+  SWITCHED_OFF: -4403,
 });
 
 const VERSION = 1;
@@ -23,13 +39,14 @@ const ACK_MS = 1_000;
 const STABLE_MS = 5_000;
 /** Heartbeats that may be missed before the socket counts as dead. */
 const PATIENCE = 2.2;
-const CLOSED = Object.freeze({ NOT_YOURS: 4403, GONE: 4410, TOO_FAST: 4429 });
 
 export class Connection extends EventTarget {
-  #ticketUrl;
-  #headers;
+  #getTicket;
   #socket = null;
   #ticketFetch = null;
+  #conversation = null;
+  #welcomed = false;
+  #why = 0;
   #lastEventId = 0;
   #acknowledged = 0;
   #failures = 0;
@@ -37,11 +54,10 @@ export class Connection extends EventTarget {
   #timers = new Map();
   #running = false;
 
-  /** `headers` is called for each ticket, so that a token in them is never stale. */
-  constructor(ticketUrl, headers = () => ({})) {
+  /** `getTicket(signal)` is asked before each connection; see chat-ticket.js for its answer. */
+  constructor(getTicket) {
     super();
-    this.#ticketUrl = ticketUrl;
-    this.#headers = headers;
+    this.#getTicket = getTicket;
   }
 
   start() {
@@ -61,16 +77,22 @@ export class Connection extends EventTarget {
     this.#dropSocket();
   }
 
+  /** Whether a conversation was ever open here. */
+  get begun() {
+    return this.#conversation !== null;
+  }
+
   /** After REFUSED: begin again at once. */
   retry() {
     this.stop();
     this.#failures = 0;
+    this.#why = 0;
     this.start();
   }
 
-  /** Send one frame; false when there is no open socket to take it. */
+  /** Send one frame; false when no socket has said hello that could take it. */
   send(type, data = {}) {
-    if (this.#socket?.readyState !== WebSocket.OPEN) return false;
+    if (!this.#welcomed || this.#socket?.readyState !== WebSocket.OPEN) return false;
     this.#socket.send(JSON.stringify({ v: VERSION, type, data }));
     return true;
   }
@@ -90,38 +112,23 @@ export class Connection extends EventTarget {
 
   async #open() {
     this.#dropSocket();
-    this.#say(this.#failures || this.#lastEventId ? STATES.LOST : STATES.CONNECTING);
+    this.#say(this.#failures || this.#conversation ? STATES.LOST : STATES.CONNECTING);
     const fetching = new AbortController();
     this.#ticketFetch = fetching;
-    this.#after("ticket", TICKET_MS, () => fetching.abort());
-    let address;
+    this.#after("ticket", TICKET_MS, () => {
+      this.#later();
+      fetching.abort();
+    });
     try {
-      address = await this.#ticket(fetching.signal);
+      const ticket = await this.#getTicket(fetching.signal);
+      if (this.#ticketFetch === fetching) this.#connect(socketAddress(ticket, this.#lastEventId));
     } catch (problem) {
       if (this.#ticketFetch !== fetching) return;
-      if (problem instanceof Refused) this.#end(STATES.REFUSED);
-      else this.#later();
-      return;
+      if (problem instanceof TicketRefused) {
+        console.warn("handoff-chat:", problem.message);
+        this.#end(STATES.REFUSED, CLOSED.TICKET);
+      } else this.#later(problem instanceof TicketLate ? problem.pauseMs : 0);
     }
-    if (this.#ticketFetch === fetching) this.#connect(address);
-  }
-
-  async #ticket(signal) {
-    const answer = await fetch(this.#ticketUrl, {
-      method: "POST",
-      headers: { Accept: "application/json", ...this.#headers() },
-      credentials: "same-origin",
-      cache: "no-store",
-      signal,
-    });
-    if (answer.status >= 400 && answer.status < 500 && ![408, 425, 429].includes(answer.status)) {
-      throw new Refused(`no ticket: ${answer.status}`);
-    }
-    if (!answer.ok) throw new Error(`no ticket: ${answer.status}`);
-    const address = new URL((await answer.json()).url, document.baseURI);
-    address.protocol = address.protocol.replace(/^http/, "ws");
-    address.searchParams.set("last_event_id", String(this.#lastEventId));
-    return address;
   }
 
   #connect(address) {
@@ -139,24 +146,43 @@ export class Connection extends EventTarget {
     const frame = JSON.parse(text);
     this.#heard();
     if (frame.type === "hello") {
-      this.#silenceMs = frame.data.heartbeat_s * 1000 * PATIENCE;
-      this.#heard();
-      this.#after("stable", STABLE_MS, () => (this.#failures = 0));
-      this.#say(STATES.OPEN);
-      this.#tell("hello", frame);
+      this.#hello(frame);
     } else if (frame.type === "heartbeat") {
       this.send("pong");
     } else if (frame.type === "reset") {
-      this.#lastEventId = 0;
-      this.#acknowledged = 0;
-      this.#tell("reset", frame);
+      this.#forget(frame);
     } else if (frame.id === undefined || frame.id === null) {
-      this.#tell("frame", frame);
+      if (typeof frame.data.code === "number") console.warn("handoff-chat:", frame.data.error);
+      else this.#tell("frame", frame);
     } else if (frame.id > this.#lastEventId) {
       this.#lastEventId = frame.id;
       this.#after("ack", ACK_MS, () => this.#acknowledge());
       this.#tell("frame", frame);
     }
+  }
+
+  #hello(frame) {
+    const another = this.#conversation !== null && this.#conversation !== frame.conversation;
+    this.#conversation = frame.conversation;
+    if (another && this.#lastEventId) {
+      // the page's visitor is somebody else now: nothing of the old conversation belongs here
+      this.#forget(frame);
+      this.#open();
+      return;
+    }
+    this.#welcomed = true;
+    this.#why = 0;
+    this.#silenceMs = frame.data.heartbeat_s * 1000 * PATIENCE;
+    this.#heard();
+    this.#after("stable", STABLE_MS, () => (this.#failures = 0));
+    this.#say(STATES.OPEN);
+    this.#tell("hello", frame);
+  }
+
+  #forget(frame) {
+    this.#lastEventId = 0;
+    this.#acknowledged = 0;
+    this.#tell("reset", frame);
   }
 
   #heard() {
@@ -175,15 +201,19 @@ export class Connection extends EventTarget {
 
   #lost(socket, code) {
     if (socket !== this.#socket) return;
+    const welcomed = this.#welcomed;
     this.#dropSocket();
     if (!this.#running) return;
-    if (code === CLOSED.GONE) this.#end(STATES.GONE);
-    else if (code === CLOSED.NOT_YOURS) this.#end(STATES.REFUSED);
-    else this.#later(code === CLOSED.TOO_FAST ? PAUSE_WHEN_TOO_FAST_MS : 0);
+    this.#why = code;
+    if (code === CLOSED.GONE) this.#end(STATES.GONE, code);
+    else if (code === CLOSED.NOT_YOURS) {
+      this.#end(STATES.REFUSED, welcomed ? CLOSED.SWITCHED_OFF : code);
+    } else this.#later(code === CLOSED.TOO_FAST ? PAUSE_WHEN_TOO_FAST_MS : 0);
   }
 
   #later(least = 0) {
     this.#ticketFetch = null;
+    this.#cancel("ticket");
     if (navigator.onLine === false) return this.#say(STATES.OFFLINE);
     const ceiling = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
     this.#failures += 1;
@@ -193,8 +223,9 @@ export class Connection extends EventTarget {
     );
   }
 
-  #end(state) {
+  #end(state, code) {
     this.stop();
+    this.#why = code;
     this.#say(state);
   }
 
@@ -202,6 +233,7 @@ export class Connection extends EventTarget {
     const socket = this.#socket;
     this.#socket = null;
     this.#silenceMs = 0;
+    this.#welcomed = false;
     this.#ticketFetch?.abort();
     this.#ticketFetch = null;
     for (const name of [...this.#timers.keys()]) this.#cancel(name);
@@ -223,12 +255,10 @@ export class Connection extends EventTarget {
   }
 
   #say(state) {
-    this.#tell("state", state);
+    this.#tell("state", { state, code: this.#why });
   }
 
   #tell(type, detail) {
     this.dispatchEvent(new CustomEvent(type, { detail }));
   }
 }
-
-class Refused extends Error {}

@@ -2,13 +2,9 @@
  * The lines of one conversation. All text goes in as text: nothing that somebody wrote is ever
  * read as markup, or turns the direction of what stands beside it.
  */
-import { fill, visible } from "./chat-texts.js";
+import { button, element, icon } from "./chat-elements.js";
+import { phrase, visible } from "./chat-texts.js";
 
-const SVG = "http://www.w3.org/2000/svg";
-const ICONS = Object.freeze({
-  bot: "M9 3h2v3h4a3 3 0 0 1 3 3v6a3 3 0 0 1-3 3H5a3 3 0 0 1-3-3V9a3 3 0 0 1 3-3h4zM7 10.5a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3m6 0a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3",
-  person: "M10 2.5a4 4 0 1 1 0 8 4 4 0 0 1 0-8M10 12c4.4 0 7.5 2.2 7.5 5.5h-15C2.5 14.2 5.6 12 10 12",
-});
 const ROLES = Object.freeze({
   subscriber: "you",
   agent: "bot",
@@ -34,12 +30,13 @@ export class Log {
   #day;
   #last = null;
   #mine = new Map();
+  #said = new Map();
 
-  constructor(list, texts, language) {
+  constructor(list, { texts, language }) {
     this.#list = list;
     this.#texts = texts;
-    this.#clock = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit" });
-    this.#day = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+    this.#clock = timeFormat(language, { hour: "numeric", minute: "2-digit" });
+    this.#day = timeFormat(language, { dateStyle: "medium", timeStyle: "short" });
   }
 
   get empty() {
@@ -49,38 +46,41 @@ export class Log {
   clear() {
     this.#list.replaceChildren();
     this.#mine.clear();
+    this.#said.clear();
     this.#last = null;
   }
 
   /** One line of the conversation (M of the contract). */
   message(message) {
     const role = ROLES[message.author] ?? "system";
-    if (role === "system") return this.#notice(message);
-    const line = this.#line(role, message.author === "subscriber" ? "" : message.name, message.at);
-    line.bubble.textContent = visible(message.text);
-    line.item.dataset.message = message.id;
-    this.#put(line.item);
-    return line.item;
+    const item =
+      role === "system" ? this.#notice(message) : (this.#confirmed(message) ?? this.#spoken(message));
+    item.dataset.message = message.id;
+    this.#said.set(message.id, item);
+    return item;
   }
 
-  /** The message reached the people it was routed to. */
-  delivered(message, channel) {
-    const item = this.#list.querySelector(`[data-message="${CSS.escape(message.id)}"]`);
-    if (!item || item.querySelector(".fate")) return;
-    item.append(element("p", "fate", fill(this.#texts.delivered, { channel })));
+  /** What became of a line on its way to people: the words stand below it. */
+  fate(messageId, kind, words) {
+    const item = this.#said.get(messageId);
+    if (!item) return;
+    item.classList.toggle("undelivered", kind === "undelivered");
+    this.#fateOf(item, kind === "undelivered").replaceChildren(...words);
   }
 
   /** A line of the chat itself: who joined, who is there now. */
-  event(text, at, kind) {
+  event(words, at, kind) {
     const item = element("li", `event ${kind}`);
-    item.append(element("span", "what", text), this.#time(at));
+    const what = element("span", "what");
+    what.append(...words);
+    item.append(what, this.#time(at));
     this.#last = null;
     this.#put(item);
   }
 
   ended(handoff, at) {
     const key = ENDINGS[handoff.release] ?? "answered";
-    this.event(fill(this.#texts[key], { channel: handoff.channel_label }), at, "end");
+    this.event(phrase(this.#texts[key], { channel: handoff.channel_label }), at, "end");
   }
 
   /** What was typed here and is not confirmed yet. `fate` says where it is in words. */
@@ -88,24 +88,21 @@ export class Log {
     let item = this.#mine.get(entry.clientId);
     if (!item) {
       const before = this.#last;
-      const line = this.#line("you", "", entry.at);
+      item = this.#line("you", "", entry);
       this.#last = before;
-      line.bubble.textContent = visible(entry.text);
-      item = line.item;
-      item.append(element("p", "fate"));
       this.#mine.set(entry.clientId, item);
+      this.#list.append(item);
     }
     item.classList.add("unsent");
     item.classList.toggle("failed", actions.length > 0);
-    const words = item.querySelector(".fate");
-    words.textContent = fate;
+    const words = this.#fateOf(item, actions.length > 0);
+    if (words.firstChild?.textContent === fate) return; // a button in it may have the focus
+    words.replaceChildren(fate);
     for (const { label, act } of actions) {
-      const button = element("button", "small", label);
-      button.type = "button";
-      button.addEventListener("click", act);
-      words.append(" ", button);
+      const made = button("small", label);
+      made.addEventListener("click", act);
+      words.append(" ", made);
     }
-    this.#list.append(item);
   }
 
   forget(clientId) {
@@ -113,15 +110,36 @@ export class Log {
     this.#mine.delete(clientId);
   }
 
+  /** The line stays where it is, so that a screen reader does not say it twice. */
+  #confirmed(message) {
+    const item = message.author === "subscriber" && this.#mine.get(message.client_id);
+    if (!item) return null;
+    const first = this.#mine.keys().next().value === message.client_id;
+    this.#mine.delete(message.client_id);
+    item.classList.remove("unsent", "failed");
+    item.querySelector(".fate").remove();
+    item.querySelector(".who").replaceWith(this.#head("you", "", message.at));
+    if (!first) this.#put(item);
+    return item;
+  }
+
+  #spoken(message) {
+    const role = ROLES[message.author];
+    const item = this.#line(role, role === "you" ? "" : message.name, message);
+    this.#put(item);
+    return item;
+  }
+
   #notice(message) {
     const [first, ...rest] = visible(message.text).split("\n");
     const isNote = /^\[(Bot resumed|Late return) —/.test(first);
     const item = element("li", isNote ? "notice note" : "notice");
-    item.dataset.message = message.id;
     const head = element("p", "who");
     head.append(element("span", "name", this.#texts.system), this.#time(message.at));
     const text = element("div", "text");
-    text.append(element("span", "first", first));
+    const begins = element("span", "first", first);
+    if (isNote) begins.lang = "en";
+    text.append(begins);
     if (rest.length) text.append(`\n${rest.join("\n")}`);
     item.append(head, text);
     this.#last = null;
@@ -129,8 +147,15 @@ export class Log {
     return item;
   }
 
-  #line(role, name, at) {
+  #line(role, name, { text, at }) {
     const item = element("li", `line ${role}`);
+    const bubble = element("div", "bubble", text);
+    bubble.setAttribute("part", `bubble bubble-${role}`);
+    item.append(this.#head(role, name, at), bubble);
+    return item;
+  }
+
+  #head(role, name, at) {
     const who = `${role} ${name}`;
     const when = new Date(at);
     const follows = this.#last?.who === who && when - this.#last.when < GROUP_MS;
@@ -144,9 +169,15 @@ export class Log {
       if (name) head.append(element("span", "role", this.#texts[role]));
     }
     head.append(this.#time(at));
-    const bubble = element("div", "bubble");
-    item.append(head, bubble);
-    return { item, bubble };
+    return head;
+  }
+
+  /** Trouble is announced; that all goes well is only shown. */
+  #fateOf(item, announced) {
+    let words = item.querySelector(".fate");
+    if (!words) item.append((words = element("p", "fate")));
+    words.setAttribute("aria-live", announced ? "polite" : "off");
+    return words;
   }
 
   /** Confirmed lines stand before what is still unsent. */
@@ -164,21 +195,11 @@ export class Log {
   }
 }
 
-export function element(tag, className = "", text = "") {
-  const made = document.createElement(tag);
-  if (className) made.className = className;
-  if (text) made.textContent = visible(text);
-  return made;
-}
-
-function icon(name) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("viewBox", "0 0 20 20");
-  svg.setAttribute("class", "icon");
-  svg.setAttribute("aria-hidden", "true");
-  const path = document.createElementNS(SVG, "path");
-  path.setAttribute("d", ICONS[name]);
-  path.setAttribute("fill-rule", "evenodd");
-  svg.append(path);
-  return svg;
+/** In the reader's language, or in the browser's when the page names one that is none. */
+function timeFormat(language, how) {
+  try {
+    return new Intl.DateTimeFormat(language, how);
+  } catch {
+    return new Intl.DateTimeFormat(undefined, how);
+  }
 }

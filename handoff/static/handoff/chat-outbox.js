@@ -14,18 +14,24 @@ export class Outbox {
     return this.#entries;
   }
 
-  /** The line that may be sent now; none while one before it is refused and undecided. */
+  /** The line that may be sent now: the first that was not refused. */
   get next() {
     return this.#entries.find((entry) => !entry.refused) ?? null;
   }
 
-  /** Called when the conversation is known: brings back what an earlier page left unsent. */
+  /**
+   * Called when the conversation is known: brings back what an earlier page left unsent. What was
+   * typed for another conversation stays with that one; true when there was such.
+   */
   openFor(conversation) {
-    if (this.#conversation === conversation) return;
+    if (this.#conversation === conversation) return false;
+    const another = this.#conversation !== null;
+    if (another) this.#entries = [];
     this.#conversation = conversation;
     const known = new Set(this.#entries.map((entry) => entry.clientId));
     this.#entries.unshift(...this.#stored().filter((entry) => !known.has(entry.clientId)));
     this.#store();
+    return another;
   }
 
   add(text) {

@@ -1,96 +1,10 @@
 /**
- * The skeleton and the look of the chat.
+ * The look of the chat.
  *
- * The styles are a constructed sheet and the skeleton is made by hand: both work under the strictest
- * Content-Security-Policy, on any site, without a second request. The page's `color-scheme` decides
- * between light and dark. A page may set the properties that begin with `--handoff-chat-`.
+ * A constructed sheet works under the strictest Content-Security-Policy, on any site, without a
+ * second request. The page's `color-scheme` decides between light and dark, or the attribute
+ * `scheme`. A page may set the properties that begin with `--handoff-chat-`, and style the parts.
  */
-import { element } from "./chat-log.js";
-
-export function makeParts(root, texts, heading) {
-  const chat = element("section", "chat");
-  const title = element("h2", "title", heading || texts.heading);
-  title.id = "title";
-  chat.setAttribute("aria-labelledby", "title");
-  const who = element("p", "with", texts.withBot);
-  who.setAttribute("role", "status");
-  const back = button("back", texts.back);
-  back.hidden = true;
-  const names = element("div", "names");
-  names.append(title, who);
-  const header = element("header", "header");
-  header.append(names, back);
-
-  const status = element("div", "status");
-  status.setAttribute("role", "status");
-  const statusWords = element("span", "words");
-  const retry = button("small", texts.again);
-  retry.hidden = true;
-  status.append(statusWords, retry);
-
-  const welcome = element("div", "welcome");
-  const slot = element("slot");
-  slot.name = "welcome";
-  welcome.append(slot);
-  const list = element("ol", "lines");
-  const scroller = element("div", "scroller");
-  scroller.setAttribute("role", "log");
-  scroller.setAttribute("aria-label", texts.log);
-  scroller.tabIndex = 0;
-  scroller.append(welcome, list);
-  const newer = button("newer", texts.newLines);
-  newer.hidden = true;
-  const typing = element("p", "typing");
-  typing.setAttribute("role", "status");
-
-  const input = element("textarea", "input");
-  input.id = "input";
-  input.rows = 1;
-  input.dir = "auto";
-  input.placeholder = texts.write;
-  input.enterKeyHint = "send";
-  input.setAttribute("aria-label", texts.write);
-  input.setAttribute("aria-describedby", "limit hint");
-  const send = button("send", texts.send);
-  send.type = "submit";
-  const limit = element("p", "limit");
-  limit.id = "limit";
-  limit.setAttribute("role", "status");
-  const hint = element("p", "hint", texts.hint);
-  hint.id = "hint";
-  const entry = element("div", "entry");
-  entry.append(input, send);
-  const form = element("form", "form");
-  form.append(limit, entry, hint);
-
-  const middle = element("div", "middle");
-  middle.append(scroller, newer);
-  chat.append(header, status, middle, typing, form);
-  root.append(chat);
-  return {
-    back,
-    chat,
-    form,
-    input,
-    limit,
-    list,
-    newer,
-    retry,
-    scroller,
-    status,
-    statusWords,
-    typing,
-    welcome,
-    who,
-  };
-}
-
-function button(className, label) {
-  const made = element("button", className, label);
-  made.type = "button";
-  return made;
-}
-
 export const sheet = new CSSStyleSheet();
 sheet.replaceSync(`
 :host {
@@ -116,15 +30,20 @@ sheet.replaceSync(`
   line-height: 1.45;
   overflow-wrap: anywhere;
 }
+:host([scheme="light"]) { color-scheme: light; }
+:host([scheme="dark"]) { color-scheme: dark; }
+:host([scheme="auto"]) { color-scheme: light dark; }
 :host([hidden]), [hidden] { display: none !important; }
 *, *::before, *::after { box-sizing: border-box; }
 p, h2, ol { margin: 0; padding: 0; }
 button, textarea { font: inherit; color: inherit; }
 button { cursor: pointer; }
-button:disabled { cursor: default; opacity: 0.6; }
+button[aria-disabled="true"] { cursor: default; opacity: 0.6; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 
 .chat {
+  position: relative;
+  container-type: inline-size;
   display: flex;
   flex-direction: column;
   block-size: 100%;
@@ -155,6 +74,8 @@ button:disabled { cursor: default; opacity: 0.6; }
 }
 [data-with="people"] .with { color: var(--person); font-weight: 600; }
 [data-with="people"] .with::before { background: var(--person); }
+[data-with="failing"] .with { color: var(--bad); font-weight: 600; }
+[data-with="failing"] .with::before { background: var(--bad); }
 .back, .small, .newer {
   min-block-size: 2.25rem;
   padding: 0.25rem 0.85rem;
@@ -164,7 +85,7 @@ button:disabled { cursor: default; opacity: 0.6; }
   font-size: 0.875rem;
   font-weight: 600;
 }
-.back:hover:enabled, .small:hover, .newer:hover { border-color: var(--accent); color: var(--accent); }
+.back:not([aria-disabled="true"]):hover, .small:hover, .newer:hover { border-color: var(--accent); color: var(--accent); }
 .small { min-block-size: 1.75rem; padding: 0.1rem 0.6rem; color: var(--ink); }
 
 .status {
@@ -188,6 +109,7 @@ button:disabled { cursor: default; opacity: 0.6; }
 
 .middle { position: relative; flex: 1; min-block-size: 0; }
 .scroller {
+  position: relative;
   block-size: 100%;
   padding: 1rem;
   overflow-y: auto;
@@ -255,7 +177,8 @@ button:disabled { cursor: default; opacity: 0.6; }
 .unsent .bubble { opacity: 0.75; }
 .failed .bubble { opacity: 1; border: 2px solid var(--bad); background: var(--sheet); color: var(--ink); }
 .fate { margin-block-start: 0.2rem; color: var(--quiet); font-size: 0.8125rem; text-align: end; }
-.failed .fate { color: var(--bad); }
+:is(.failed, .undelivered) .fate { color: var(--bad); font-weight: 600; }
+.undelivered .bubble { outline: 2px solid var(--bad); }
 
 .event {
   display: flex;
@@ -268,6 +191,7 @@ button:disabled { cursor: default; opacity: 0.6; }
 .event::before, .event::after { content: ""; flex: 1 0 0.75rem; block-size: 1px; background: var(--line); }
 .event time { display: none; }
 .event.start, .event.joined { color: var(--person); }
+.event.trouble { color: var(--bad); font-weight: 600; }
 
 .notice {
   padding: 0.65rem 0.9rem;
@@ -307,6 +231,8 @@ button:disabled { cursor: default; opacity: 0.6; }
 .input::placeholder { color: var(--quiet); opacity: 1; }
 .input:focus-visible { outline-offset: 0; }
 .input[aria-invalid="true"] { border-color: var(--bad); }
+.tools { display: flex; gap: 0.25rem; }
+.tools:empty { display: none; }
 .send {
   min-block-size: 2.75rem;
   padding: 0.5rem 1.1rem;
@@ -321,7 +247,7 @@ button:disabled { cursor: default; opacity: 0.6; }
 .hint { margin-block-start: 0.35rem; }
 .limit:not(:empty) { margin-block-end: 0.35rem; color: var(--bad); font-weight: 600; }
 
-@media (max-width: 26rem) {
+@container (max-width: 26rem) {
   .scroller, .form, .header { padding-inline: 0.75rem; }
   .line { max-inline-size: 92%; }
   .send { padding-inline: 0.8rem; }
@@ -333,6 +259,10 @@ button:disabled { cursor: default; opacity: 0.6; }
 }
 @media (forced-colors: active) {
   .bubble, .notice { border: 1px solid CanvasText; }
+  .failed .bubble { border-style: dashed; }
   .icon { fill: CanvasText; }
+  .with::before { forced-color-adjust: none; background: CanvasText; }
+  .event::before, .event::after { background: CanvasText; }
+  .send { border-color: ButtonText; }
 }
 `);

@@ -4,41 +4,132 @@
  *     <script type="module" src="https://desk.example.org/static/handoff/chat.js"></script>
  *     <handoff-chat ticket-url="/my-own/ticket" heading="Shop assistant"></handoff-chat>
  *
- * `ticket-url` is an address of the page's own site. It answers a POST with what
+ * `ticket-url` is an address of the page's own backend. It answers a POST with what
  * `POST /api/v1/conversations/{id}/tickets` of the desk said for the role `subscriber`.
- * Other attributes: `heading`; `csrf-cookie`, the cookie whose value goes along as `X-CSRFToken`;
- * `texts`, translations as JSON (see chat-texts.js). Slots: `welcome`, shown while nothing was
- * said; a button with the attribute `data-say` in it says that. Colours: `--handoff-chat-accent`
- * and the other properties at the top of chat-style.js.
+ * docs/chat-widget.md tells its attributes, properties, events, slots, parts and colours.
  */
-import { Connection, STATES } from "./chat-connection.js";
+import { cleaned, Composer, excess } from "./chat-composer.js";
+import { CLOSED, Connection, STATES } from "./chat-connection.js";
+import { Header, hide } from "./chat-header.js";
 import { Log } from "./chat-log.js";
 import { Outbox } from "./chat-outbox.js";
-import { makeParts, sheet } from "./chat-style.js";
-import { fill, textsFrom } from "./chat-texts.js";
+import { makeParts } from "./chat-parts.js";
+import { Relays } from "./chat-relays.js";
+import { sheet } from "./chat-style.js";
+import { phrase, wordsFor } from "./chat-texts.js";
+import { askForTicket } from "./chat-ticket.js";
 
-const LONGEST_TEXT = 8000;
-const TYPING_EVERY_MS = 3_000;
-const TYPING_ENDS_MS = 4_000;
-const TYPING_SHOWN_MS = 8_000;
+const TOO_FAST_MS = 2_000;
 const NEAR_END_PX = 80;
+/** Why a connection is not there -> the text that says it, when that is more than its state. */
+const REASONS = Object.freeze({
+  [CLOSED.TICKET]: { [STATES.LOST]: "stale" },
+  [CLOSED.NOT_YOURS]: { [STATES.REFUSED]: "notHere" },
+  [CLOSED.SWITCHED_OFF]: { [STATES.REFUSED]: "switchedOff" },
+  [CLOSED.NO_PONG]: { [STATES.LOST]: "quiet" },
+  [CLOSED.TOO_FAST]: { [STATES.LOST]: "tooFast" },
+  [CLOSED.UNAVAILABLE]: { [STATES.LOST]: "unreached" },
+});
+const STATE_TEXTS = Object.freeze({
+  [STATES.CONNECTING]: "connecting",
+  [STATES.OPEN]: "connected",
+  [STATES.LOST]: "reconnecting",
+  [STATES.OFFLINE]: "offline",
+  [STATES.REFUSED]: "refused",
+  [STATES.GONE]: "gone",
+});
+/** What the desk refuses for now, not for what the line says. */
+const PASSING = new Set(["too_fast", "desk_unavailable"]);
 
 class HandoffChat extends HTMLElement {
+  #getTicket = null;
   #texts;
-  #parts;
+  #parts = null;
   #log;
+  #relays;
+  #header;
   #connection = null;
   #outbox = new Outbox();
   #onItsWay = null;
-  #handoff = null;
+  #state = STATES.CONNECTING;
   #caughtUpAt = 0;
-  #typingSaid = 0;
-  #typingEnds = 0;
-  #typingShown = 0;
 
-  connectedCallback() {
-    if (!this.#parts) this.#build();
-    this.#connection = new Connection(this.getAttribute("ticket-url") ?? "", () => this.#headers());
+  async connectedCallback() {
+    if (Object.hasOwn(this, "getTicket")) {
+      // set before this script was here
+      const { getTicket } = this;
+      delete this.getTicket;
+      this.#getTicket = getTicket;
+    }
+    if (!this.#parts) {
+      const words = await wordsFor(this);
+      if (!this.#parts) this.#build(words);
+    }
+    this.#begin();
+  }
+
+  disconnectedCallback() {
+    this.#connection?.stop();
+    this.#connection = null;
+  }
+
+  /** The page's own way to a ticket: `async (signal) => ({url})`, instead of `ticket-url`. */
+  get getTicket() {
+    return this.#getTicket;
+  }
+
+  set getTicket(ask) {
+    this.#getTicket = ask;
+    this.#begin();
+  }
+
+  /** Say something as the visitor; kept until the desk has it. False when it cannot be said. */
+  say(text) {
+    const said = cleaned(text);
+    if (!said || excess(said) > 0) return false;
+    this.#outbox.add(said);
+    if (!this.#parts) return true;
+    this.#showUnsent();
+    this.#toEnd();
+    this.#flush();
+    return true;
+  }
+
+  focus(options) {
+    this.#parts?.input.focus(options);
+  }
+
+  #build(words) {
+    this.#texts = words.texts;
+    const root = this.attachShadow({ mode: "open" });
+    root.adoptedStyleSheets = [sheet];
+    const heading = this.getAttribute("heading");
+    this.#parts = makeParts(root, words, heading);
+    this.#header = new Header(this.#parts, this.#texts, heading);
+    this.#log = new Log(this.#parts.list, words);
+    this.#relays = new Relays(this.#log, this.#texts);
+    const { back, retry, newer, scroller } = this.#parts;
+    const composer = new Composer(this.#parts, this.#texts);
+    composer.addEventListener("say", ({ detail }) => this.say(detail));
+    composer.addEventListener("typing", ({ detail }) => {
+      this.#connection?.send("typing", { on: detail });
+    });
+    back.addEventListener("click", () => this.#onBack());
+    retry.addEventListener("click", () => this.#connection?.retry());
+    newer.addEventListener("click", () => this.#toEnd());
+    scroller.addEventListener("scroll", () => {
+      if (this.#isNearEnd()) hide(newer, scroller);
+    });
+    this.addEventListener("click", (event) => {
+      const words = event.target.closest("[data-say]")?.dataset.say;
+      if (words && this.say(words)) this.focus();
+    });
+  }
+
+  #begin() {
+    const way = this.#getTicket ?? this.getAttribute("ticket-url");
+    if (!way || !this.#parts || !this.isConnected || this.#connection) return;
+    this.#connection = new Connection((signal) => this.#ticket(signal));
     this.#connection.addEventListener("state", ({ detail }) => this.#onState(detail));
     this.#connection.addEventListener("hello", ({ detail }) => this.#onHello(detail));
     this.#connection.addEventListener("reset", () => this.#onReset());
@@ -47,75 +138,42 @@ class HandoffChat extends HTMLElement {
     this.#connection.start();
   }
 
-  disconnectedCallback() {
-    this.#connection?.stop();
-    this.#connection = null;
-  }
-
-  /** Say something as the visitor; kept until the desk has it. */
-  say(text) {
-    const cleaned = text.replace(/\r\n?/g, "\n").trim();
-    if (!cleaned || [...cleaned].length > LONGEST_TEXT) return;
-    this.#outbox.add(cleaned);
-    this.#showUnsent();
-    this.#toEnd();
-    this.#flush();
-  }
-
-  #build() {
-    this.#texts = textsFrom(this.getAttribute("texts"));
-    const root = this.attachShadow({ mode: "open" });
-    root.adoptedStyleSheets = [sheet];
-    this.#parts = makeParts(root, this.#texts, this.getAttribute("heading"));
-    const language = this.closest("[lang]")?.lang || undefined;
-    this.#log = new Log(this.#parts.list, this.#texts, language);
-    const { form, input, back, retry, newer, scroller } = this.#parts;
-    form.addEventListener("submit", (event) => this.#onSubmit(event));
-    input.addEventListener("keydown", (event) => this.#onKey(event));
-    input.addEventListener("input", () => this.#onInput());
-    back.addEventListener("click", () => this.#onBack());
-    retry.addEventListener("click", () => this.#connection?.retry());
-    newer.addEventListener("click", () => this.#toEnd());
-    scroller.addEventListener("scroll", () => (newer.hidden ||= this.#isNearEnd()));
-    this.addEventListener("click", (event) => {
-      const words = event.target.closest("[data-say]")?.dataset.say;
-      if (words) this.say(words);
-      if (words) input.focus();
-    });
-  }
-
-  #headers() {
-    const name = this.getAttribute("csrf-cookie");
-    const pairs = document.cookie.split("; ").map((pair) => pair.split("="));
-    const token = pairs.find(([key]) => name && key === name)?.[1];
-    return token ? { "X-CSRFToken": decodeURIComponent(token) } : {};
+  #ticket(signal) {
+    if (this.#getTicket) return this.#getTicket(signal);
+    const headers = {};
+    const csrf = cookie(this.getAttribute("csrf-cookie"));
+    if (csrf) headers["X-CSRFToken"] = csrf;
+    const credentials = this.getAttribute("credentials") ?? "same-origin";
+    const address = this.getAttribute("ticket-url");
+    return askForTicket(address, { headers, credentials, signal });
   }
 
   // --- what the connection tells ------------------------------------------------------------
 
-  #onState(state) {
-    const { status, statusWords, retry } = this.#parts;
-    const words = {
-      [STATES.CONNECTING]: this.#texts.connecting,
-      [STATES.OPEN]: this.#texts.connected,
-      [STATES.LOST]: this.#texts.reconnecting,
-      [STATES.OFFLINE]: this.#texts.offline,
-      [STATES.REFUSED]: this.#texts.refused,
-      [STATES.GONE]: this.#texts.gone,
-    };
+  #onState({ state, code }) {
+    const { status, statusWords, retry, input } = this.#parts;
+    this.#state = state;
+    const first = state === STATES.LOST && !this.#connection?.begun ? "unreached" : null;
+    const key = REASONS[code]?.[state] ?? first ?? STATE_TEXTS[state];
     status.dataset.state = state;
-    statusWords.textContent = words[state];
-    retry.hidden = state !== STATES.REFUSED;
-    this.#parts.back.disabled = state !== STATES.OPEN;
+    if (statusWords.textContent !== this.#texts[key]) statusWords.textContent = this.#texts[key];
+    if (state === STATES.REFUSED) retry.hidden = false;
+    else hide(retry, input);
+    this.#tell("state", { state, code: Math.abs(code) });
+    if (state !== STATES.OPEN) this.#header.asked = false;
+    this.#showWho();
     if (state === STATES.OPEN) return;
+    if (code === CLOSED.BAD_FRAME || code === CLOSED.TOO_BIG) this.#refuse(this.#texts.badText);
     this.#onItsWay = null;
-    this.#showTyping("");
+    this.#header.typing(false);
     this.#showUnsent();
   }
 
   #onHello(frame) {
-    this.#caughtUpAt = frame.data.latest_event_id ?? 0;
-    this.#outbox.openFor(frame.conversation);
+    const { latest_event_id: latest, resumed_from: from } = frame.data;
+    // who comes back has not heard what was said meanwhile; who comes first has history to read
+    this.#caughtUpAt = from || latest || 0;
+    if (this.#outbox.openFor(frame.conversation)) this.#onReset();
     this.#showWelcome();
     this.#showUnsent();
     this.#flush();
@@ -123,8 +181,9 @@ class HandoffChat extends HTMLElement {
 
   #onReset() {
     this.#log.clear();
-    this.#handoff = null;
-    this.#parts.newer.hidden = true;
+    this.#relays.clear();
+    this.#header.handoff = null;
+    hide(this.#parts.newer, this.#parts.scroller);
     this.#showUnsent();
     this.#showWho();
     this.#showWelcome();
@@ -134,48 +193,58 @@ class HandoffChat extends HTMLElement {
     const stay = this.#isNearEnd();
     const isNew = frame.id > this.#caughtUpAt;
     // a screen reader hears what is new, not the whole history again
-    this.#parts.scroller.setAttribute("aria-live", isNew ? "polite" : "off");
-    this.#show(frame);
+    if (frame.id) this.#parts.scroller.setAttribute("aria-live", isNew ? "polite" : "off");
+    this.#show(frame, isNew);
     this.#showWelcome();
     if (stay) this.#toEnd();
     else if (frame.id) this.#parts.newer.hidden = false;
   }
 
-  #show({ type, at, data }) {
+  #show({ type, at, data }, isNew) {
     const handoff = data.handoff;
     const channel = handoff?.channel_label ?? "";
+    const say = (key, values, kind) => this.#log.event(phrase(this.#texts[key], values), at, kind);
     switch (type) {
       case "message.created":
-        this.#onMessage(data.message);
+        this.#onMessage(data.message, isNew);
         break;
       case "message.routed":
-        this.#log.delivered(data.message, this.#handoff?.channel_label ?? "");
+        this.#relays.delivered(data.message);
+        this.#showWho();
+        break;
+      case "message.relay_failed":
+        if (this.#relays.failed(data.message) && this.#header.handoff) {
+          say("failingNow", { channel: this.#header.handoff.channel_label }, "trouble");
+        }
+        this.#showWho();
         break;
       case "participant.joined":
-        this.#log.event(fill(this.#texts.joined, { name: data.name }), at, "joined");
+        say("joined", { name: data.name }, "joined");
         break;
       case "participant.left":
-        this.#log.event(fill(this.#texts.left, { name: data.name }), at, "left");
+        say("left", { name: data.name }, "left");
         break;
       case "handoff.started":
         this.#onStarted(handoff, at);
+        this.#tell("handoff", { state: "started", channel, history: !isNew });
         break;
       case "handoff.failed":
-        this.#log.event(this.#texts.failed, at, "end");
+        say("failed", {}, "end");
+        this.#tell("handoff", { state: "failed", channel, history: !isNew });
         break;
       case "handoff.released":
         this.#log.ended(handoff, at);
-        this.#onEnded(handoff);
+        this.#onEnded(handoff, isNew);
         break;
       case "handoff.cancelled":
-        this.#log.event(fill(this.#texts.cancelled, { channel }), at, "end");
-        this.#onEnded(handoff);
+        say("cancelled", { channel }, "end");
+        this.#onEnded(handoff, isNew);
         break;
       case "handoff.late_return":
-        this.#log.event(fill(this.#texts.late, { channel }), at, "end");
+        say("late", { channel }, "end");
         break;
       case "typing":
-        this.#showTyping(data.on ? this.#talkingTo() : "");
+        this.#header.typing(data.on);
         break;
       case "error":
         this.#onError(data);
@@ -183,95 +252,67 @@ class HandoffChat extends HTMLElement {
     }
   }
 
-  #onMessage(message) {
+  #onMessage(message, isNew) {
     if (message.author === "subscriber") {
-      if (this.#outbox.remove(message.client_id)) this.#log.forget(message.client_id);
       if (this.#onItsWay === message.client_id) this.#onItsWay = null;
     } else {
-      this.#showTyping("");
+      this.#header.typing(false);
     }
     this.#log.message(message);
+    if (message.author === "subscriber") {
+      this.#outbox.remove(message.client_id);
+      this.#relays.stored(message);
+    }
+    const { author, name, text, at } = message;
+    this.#tell("line", { author, name, text, at, history: !isNew });
     this.#flush();
   }
 
   #onStarted(handoff, at) {
+    const words = phrase(this.#texts.started, { channel: handoff.channel_label });
     const when = handoff.estimated_response;
-    const words = fill(this.#texts.started, { channel: handoff.channel_label });
-    const usually = when ? ` ${fill(this.#texts.usually, { when })}` : "";
-    this.#log.event(words + usually, at, "start");
-    this.#handoff = handoff;
+    if (when) words.push(" ", ...phrase(this.#texts.usually, { when }));
+    this.#log.event(words, at, "start");
+    this.#relays.began(handoff);
+    // a replay tells of handoffs that are over already
+    if (handoff.status === "active") this.#header.handoff = handoff;
     this.#showWho();
   }
 
-  #onEnded(handoff) {
-    if (this.#handoff?.id !== handoff.id) return;
-    this.#handoff = null;
-    this.#showTyping("");
+  #onEnded(handoff, isNew) {
+    this.#relays.ended(handoff);
+    const channel = handoff.channel_label;
+    this.#tell("handoff", { state: "ended", channel, history: !isNew });
+    if (this.#header.handoff?.id === handoff.id) this.#header.handoff = null;
     this.#showWho();
   }
 
-  /**
-   * A number is a close code: the line on its way stays and is sent again after the reconnect.
-   * A word leaves the socket open and belongs to that line, unless it is about the handoff.
-   */
+  /** A refusal belongs to the line on its way, unless it is about the handoff. */
   #onError({ code, error }) {
-    if (typeof code === "number") return;
-    if (code === "already_released") return this.#showWho();
-    const entry = this.#outbox.entries.find((one) => one.clientId === this.#onItsWay);
+    if (code === "already_released") {
+      this.#header.asked = false;
+      return this.#showWho();
+    }
+    const later = PASSING.has(code);
+    if (!later) this.#refuse(code === "invalid_arguments" ? this.#texts.badText : error);
     this.#onItsWay = null;
-    if (!entry) return;
-    this.#outbox.refuse(entry, error);
-    this.#showUnsent();
-    this.#flush();
+    this.#showUnsent(later ? this.#texts.soon : undefined);
+    if (later) setTimeout(() => this.#flush(), TOO_FAST_MS);
+    else this.#flush();
   }
 
-  // --- what the visitor does ----------------------------------------------------------------
-
-  #onSubmit(event) {
-    event.preventDefault();
-    const { input } = this.#parts;
-    if (this.#tooLong() > 0) return;
-    const text = input.value;
-    input.value = "";
-    this.#stopTyping();
-    this.say(text);
-    input.focus();
-  }
-
-  #onKey(event) {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    this.#parts.form.requestSubmit();
-  }
-
-  #onInput() {
-    const { input, limit } = this.#parts;
-    const over = this.#tooLong();
-    limit.textContent = over > 0 ? fill(this.#texts.tooLong, { count: over }) : "";
-    input.setAttribute("aria-invalid", String(over > 0));
-    clearTimeout(this.#typingEnds);
-    this.#typingEnds = setTimeout(() => this.#stopTyping(), TYPING_ENDS_MS);
-    if (!input.value.trim()) return this.#stopTyping();
-    if (performance.now() - this.#typingSaid < TYPING_EVERY_MS && this.#typingSaid) return;
-    if (this.#connection?.send("typing", { on: true })) this.#typingSaid = performance.now();
-  }
-
-  #tooLong() {
-    return [...this.#parts.input.value.trim()].length - LONGEST_TEXT;
-  }
-
-  #stopTyping() {
-    clearTimeout(this.#typingEnds);
-    if (this.#typingSaid) this.#connection?.send("typing", { on: false });
-    this.#typingSaid = 0;
+  #refuse(reason) {
+    const entry = this.#outbox.entries.find((one) => one.clientId === this.#onItsWay);
+    if (entry) this.#outbox.refuse(entry, reason);
   }
 
   #onBack() {
-    const { back } = this.#parts;
+    const { back, input } = this.#parts;
+    if (back.getAttribute("aria-disabled") === "true") return;
     if (!this.#connection?.send("conversation.resume_bot")) return;
-    back.disabled = true;
-    back.textContent = this.#texts.backAsked;
-    this.#parts.input.focus();
+    this.#header.asked = true;
+    this.#showWho();
+    input.focus();
   }
 
   // --- what is on its way and what is shown -------------------------------------------------
@@ -284,17 +325,15 @@ class HandoffChat extends HTMLElement {
     this.#showUnsent();
   }
 
-  #showUnsent() {
-    const open = this.#parts.status.dataset.state === STATES.OPEN;
+  #showUnsent(fate) {
+    const { again, remove, notSent, sending, waiting, gone } = this.#texts;
+    const over = this.#state === STATES.GONE ? gone : "";
     for (const entry of this.#outbox.entries) {
-      if (entry.refused) {
-        this.#log.unsent(entry, fill(this.#texts.notSent, { reason: entry.refused }), [
-          { label: this.#texts.again, act: () => this.#again(entry) },
-          { label: this.#texts.remove, act: () => this.#giveUp(entry) },
-        ]);
-      } else {
-        this.#log.unsent(entry, open ? this.#texts.sending : this.#texts.waiting);
-      }
+      const reason = entry.refused || over;
+      const actions = [{ label: remove, act: () => this.#giveUp(entry) }];
+      if (!over) actions.unshift({ label: again, act: () => this.#again(entry) });
+      if (reason) this.#log.unsent(entry, notSent.replace("{reason}", reason), actions);
+      else this.#log.unsent(entry, fate ?? (this.#state === STATES.OPEN ? sending : waiting));
     }
     this.#showWelcome();
   }
@@ -303,14 +342,14 @@ class HandoffChat extends HTMLElement {
     this.#outbox.retry(entry);
     this.#showUnsent();
     this.#flush();
-    this.#parts.input.focus();
+    this.focus();
   }
 
   #giveUp(entry) {
     this.#outbox.remove(entry.clientId);
     this.#log.forget(entry.clientId);
     this.#showWelcome();
-    this.#parts.input.focus();
+    this.focus();
   }
 
   #showWelcome() {
@@ -318,23 +357,7 @@ class HandoffChat extends HTMLElement {
   }
 
   #showWho() {
-    const { who, back, chat } = this.#parts;
-    const channel = this.#handoff?.channel_label;
-    who.textContent = channel ? fill(this.#texts.withPeople, { channel }) : this.#texts.withBot;
-    chat.dataset.with = channel ? "people" : "bot";
-    back.hidden = !channel;
-    back.disabled = this.#parts.status.dataset.state !== STATES.OPEN;
-    back.textContent = this.#texts.back;
-  }
-
-  #talkingTo() {
-    return this.#handoff?.channel_label || this.getAttribute("heading") || this.#texts.bot;
-  }
-
-  #showTyping(name) {
-    clearTimeout(this.#typingShown);
-    this.#parts.typing.textContent = name ? fill(this.#texts.typing, { name }) : "";
-    if (name) this.#typingShown = setTimeout(() => this.#showTyping(""), TYPING_SHOWN_MS);
+    this.#header.show({ open: this.#state === STATES.OPEN, failing: this.#relays.failing });
   }
 
   #isNearEnd() {
@@ -345,8 +368,21 @@ class HandoffChat extends HTMLElement {
   #toEnd() {
     const { scroller, newer } = this.#parts;
     scroller.scrollTop = scroller.scrollHeight;
-    newer.hidden = true;
+    hide(newer, scroller);
   }
+
+  /** An event of the element, `handoff-chat-…`, for the page. */
+  #tell(name, detail) {
+    const how = { detail, bubbles: true, composed: true };
+    this.dispatchEvent(new CustomEvent(`handoff-chat-${name}`, how));
+  }
+}
+
+/** The value of a cookie that scripts may read; "" when it is absent or not asked for. */
+function cookie(name) {
+  const pairs = document.cookie.split("; ").map((pair) => pair.split("="));
+  const value = name && pairs.find(([key]) => key === name)?.[1];
+  return value ? decodeURIComponent(value) : "";
 }
 
 customElements.define("handoff-chat", HandoffChat);
