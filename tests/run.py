@@ -18,6 +18,10 @@ from tests import environment, programs
 
 USAGE: Final = """bin/test [--fast | --full | --bench] [--sqlite | --postgres]
                 [--checks | --tests] [--no-skips] [arguments for pytest]"""
+WORKERS: Final = "3"
+"""Processes that share the tests: on two cores, as one that waits for a server or a clock uses less
+than half of one."""
+SHARED: Final = ("-n", WORKERS, "--dist", "worksteal")
 NO_TESTS: Final = 5
 """pytest's exit code when nothing was selected."""
 SCRIPTS: Final = ("bin/run", "bin/test", "bin/setup.sh")
@@ -56,7 +60,7 @@ def checks() -> Iterator[Step]:
 def suites(options: argparse.Namespace, rest: Sequence[str], database: str) -> Iterator[Step]:
     """The runs of pytest on one database.
 
-    Tests that measure (`alone`) get a run of their own; the others share two processes. With
+    Tests that measure (`alone`) get a run of their own; the others share a few processes. With
     arguments for pytest, all that they select is one run.
     """
     kind = ["--no-skips"] if options.no_skips else []
@@ -69,7 +73,7 @@ def suites(options: argparse.Namespace, rest: Sequence[str], database: str) -> I
     if rest:
         yield _suite(database, marks, [*kind, *rest])
         return
-    yield _suite(database, f"{marks} and not alone", [*kind, "-n", "2", "--dist", "worksteal"])
+    yield _suite(database, f"{marks} and not alone", [*kind, *SHARED])
     if not options.fast:
         yield _suite(database, f"{marks} and alone", kind)
 

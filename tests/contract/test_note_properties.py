@@ -25,7 +25,7 @@ from tests.contract.hostile import JSON_VALUES, NUMBERS, PIECES, TEXTS, fields
 type Renderer = Callable[[Sequence[ReturnField], Returned], str]
 
 FIRST: Final = "[Bot resumed — the visitor asked to be back with the bot.]"
-CI: Final = settings(max_examples=2000, deadline=None)
+CI: Final = settings(max_examples=500, deadline=None)
 
 TYPED: Final[dict[FieldType, st.SearchStrategy[Any]]] = {
     FieldType.NUMBER: NUMBERS,

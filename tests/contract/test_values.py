@@ -80,7 +80,7 @@ def test_odd_objects_and_endless_nesting_are_kept_as_something_storable() -> Non
 
 @pytest.mark.slow
 @given(fields(), JSON_VALUES, TEXTS)
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=500, deadline=None)
 def test_cleaning_never_raises_and_puts_each_field_in_exactly_one_place(
     asked: list[ReturnField], raw: object, locale: str
 ) -> None:

@@ -58,7 +58,7 @@ def _get(path: str) -> Call:
     return Call("GET", path, path, "", b"", {})
 
 
-@sizes(quick=2_500, full=50_000)
+@sizes(quick=1_000, full=50_000)
 def test_no_input_makes_the_api_fail(size: int, settings: Settings) -> None:
     """Half of the inputs on each database."""
     for name in UNLIMITED:

@@ -22,7 +22,7 @@ parameters = {{ "path.public_id" = "{session}" }}
 """
 
 
-@sizes(quick=12, full=400)
+@sizes(quick=5, full=400)
 def test_schemathesis_finds_nothing(size: int, tmp_path: Path, database_url: str) -> None:
     """`size` examples for each operation and phase, beside those that cover the document."""
     with open_desks(tmp_path, database_url, "one", **NO_WAITING) as [desk]:

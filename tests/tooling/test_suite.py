@@ -24,8 +24,9 @@ def commands(*switches: str) -> list[str]:
 def test_everything_runs_on_both_databases_and_what_measures_runs_alone() -> None:
     runs = commands()
     assert [step.partition(":")[0] for step in runs] == ["sqlite"] * 2 + ["postgres"] * 2
-    assert all("-n 2" in step for step in runs if "not alone" in step)
-    assert all("-n 2" not in step for step in runs if "and alone" in step)
+    shared = f"-n {run.WORKERS}"
+    assert all(shared in step for step in runs if "not alone" in step)
+    assert all("-n " not in step for step in runs if "and alone" in step)
     assert all("not bench and not full" in step for step in runs)
 
 
