@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
 from django.utils.timezone import now
 
 from audit.models import Event
+from handoff.admin.agent_forms import OriginsField
 from handoff.errors import NotAuthorised
 from handoff.models import Agent, Token
 from handoff.selectors.tokens import caller_for
@@ -62,6 +64,64 @@ def test_a_bad_agent_is_refused_field_by_field(admin: Client, agent: Agent) -> N
     assert "Agent with this Name already exists." in page
     assert "“shop.example” is not an origin" in page
     assert Agent.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("https://Shop.example/", "https://shop.example"),
+        ("https://shop.example:443", "https://shop.example"),
+        ("http://shop.example:80/", "http://shop.example"),
+        ("https://shop.example:8443", "https://shop.example:8443"),
+        ("http://localhost:3000", "http://localhost:3000"),
+        ("http://127.0.0.1:3000", "http://127.0.0.1:3000"),
+        ("http://[0:0::1]:3000", "http://[::1]:3000"),
+        ("https://bücher.example", "https://xn--bcher-kva.example"),
+        ("https://a.example\n https://A.example/", "https://a.example"),
+    ],
+)
+def test_an_origin_is_kept_as_browsers_send_it(typed: str, kept: str) -> None:
+    assert OriginsField().clean(typed) == [kept]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "shop.example",
+        "null",
+        "//shop.example",
+        "ftp://shop.example",
+        "https://",
+        "https://shop.example/path",
+        "https://shop.example?query",
+        "https://shop.example#part",
+        "https://me@shop.example",
+        "https://shop.example:0",
+        "https://shop.example:99999",
+        "https://.shop.example",
+        "https://shop..example",
+        "https://-shop.example",
+        "https://straße.example",
+        "https://[::1",
+        "https://[fe80::zz]",
+    ],
+)
+def test_what_no_browser_sends_is_no_origin(typed: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        OriginsField().clean(typed)
+    assert refused.value.messages == [
+        f"“{typed}” is not an origin: write it as https://shop.example, without a path."
+    ]
+
+
+def test_every_line_that_is_no_origin_is_named_and_a_wildcard_is_explained() -> None:
+    with pytest.raises(ValidationError) as refused:
+        OriginsField().clean("*\nhttps://good.example\nhttps://*.shop.example\nshop")
+    assert [message.partition(":")[0] for message in refused.value.messages] == [
+        "“*” stands for many sites",
+        "“https",
+        "“shop” is not an origin",
+    ]
 
 
 def test_an_agent_changes_but_keeps_its_name(admin: Client, agent: Agent, boss: User) -> None:
