@@ -25,6 +25,8 @@ from handoff.outbound.http import check_target
 LOOK_UP_SECONDS: Final = 5.0
 KEPT: Final = dt.timedelta(days=30)
 """For so long it can be looked up what became of a call."""
+_EARLIEST: Final = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
+_LATEST: Final = dt.datetime(9000, 1, 1, tzinfo=dt.UTC)
 UNREACHABLE: Final = (
     "must lead to a public address, by https on port 443 or 8443, unless whoever runs the desk "
     "lists its host in HANDOFF_PRIVATE_TARGETS"
@@ -168,8 +170,8 @@ def replay_since(webhook: Webhook, since: dt.datetime, *, actor: str) -> int:
     """
     with writing():
         row = _locked(webhook)
-        mine = Event.objects.filter(agent=row.agent_id)
-        first = mine.filter(at__gte=since).order_by("number").values_list("number", flat=True)
+        mine = Event.objects.filter(agent=row.agent_id, at__gt=_just_before(since))
+        first = mine.order_by("number").values_list("number", flat=True)
         after = min(row.after, next(iter(first[:1]), row.after + 1) - 1)
         count = row.agent.last_event_id - after
         if count > settings.WEBHOOK_BACKLOG:
@@ -180,6 +182,13 @@ def replay_since(webhook: Webhook, since: dt.datetime, *, actor: str) -> int:
         _note("webhook.replayed", row, actor=actor, details={"after": after, "events": count})
         nudge_on_commit("work")
     return count
+
+
+def _just_before(since: dt.datetime) -> dt.datetime:
+    """What is later than this is not earlier than `since`: SQLite keeps milliseconds and compares
+    texts. What no database can be asked for is cut.
+    """
+    return min(max(since, _EARLIEST), _LATEST) - dt.timedelta(milliseconds=1)
 
 
 def forget_calls() -> int:

@@ -1,9 +1,8 @@
 """`/api/`: the tools, the resources, and the document that describes them."""
 
 from django.urls import path, re_path
-from drf_spectacular.views import SpectacularJSONAPIView
 
-from handoff.api import resources
+from handoff.api import reference_page, resources, webhooks
 from handoff.api.tool_calls import OpenBotCalls, ToolCalls
 from handoff.api.tools import Tools
 
@@ -31,6 +30,13 @@ urlpatterns = [
     path("v1/inbox", resources.Inbox.as_view(), name="inbox"),
     path("v1/inbox/<str:public_id>/claim", resources.Claim.as_view(), name="claim"),
     path("v1/events", resources.Events.as_view(), name="events"),
-    path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
+    path("v1/webhooks", webhooks.Webhooks.as_view(), name="webhooks"),
+    path("v1/webhooks/<str:public_id>", webhooks.OneWebhook.as_view(), name="webhook"),
+    path("v1/webhooks/<str:public_id>/rotate", webhooks.Rotation.as_view(), name="webhook-rotate"),
+    path("v1/webhooks/<str:public_id>/test", webhooks.Trial.as_view(), name="webhook-test"),
+    path("v1/webhooks/<str:public_id>/replay", webhooks.Replay.as_view(), name="webhook-replay"),
+    path("v1/webhooks/<str:public_id>/calls", webhooks.Calls.as_view(), name="webhook-calls"),
+    path("v1/openapi.json", reference_page.openapi, name="openapi"),
+    path("v1/docs", reference_page.docs, name="docs"),
     re_path("", resources.Nothing.as_view()),
 ]

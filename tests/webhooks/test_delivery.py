@@ -22,7 +22,7 @@ from tests.webhooks import receiver as answers
 from tests.webhooks.conftest import call_due, fates, happen, pass_time, register
 from tests.webhooks.receiver import Receiver, status
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 DAY_SECONDS = 24 * 3600
 
 
