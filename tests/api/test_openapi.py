@@ -1,11 +1,14 @@
 """The OpenAPI document: what is served is what is declared."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import jsonschema_rs
 import pytest
 
+from handoff.api.problems import render
+from handoff.errors import DeskUnavailable, OutcomeUnrecorded, TooFast
 from handoff.models import Agent, Conversation
 from tests import factories
 from tests.api.conftest import Desk, Reply
@@ -61,6 +64,8 @@ def test_it_is_3_1_and_names_every_route(document: dict[str, Any]) -> None:
         "/api/v1/wait/events",
         "/api/v1/wait/handoffs/{public_id}",
         "/api/v1/wait/stream",
+        "/healthz",
+        "/readyz",
     }
 
 
@@ -73,7 +78,11 @@ def test_every_reference_resolves_and_every_operation_declares_its_refusals(
     assert names <= set(schemas)
     for path, operations in document["paths"].items():
         for operation in operations.values():
-            assert {"401", "429", "503"} <= set(operation["responses"]), path
+            if path in ("/healthz", "/readyz"):
+                assert operation["security"] == []
+                continue
+            refusals = {"400", "401", "403", "404", "405", "429", "500", "503"}
+            assert refusals <= set(operation["responses"]), path
             assert operation["security"][0] == {"agentToken": []}, path
 
 
@@ -114,10 +123,94 @@ def test_real_answers_have_the_declared_shapes(
         assert_declared(document, path, method, reply)
 
 
+Content = tuple[str, dict[str, Any]]
+
+
+def contents(document: dict[str, Any]) -> Iterator[Content]:
+    """Where a body is described: its place in words, and the content object."""
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            bodies = {"request": operation.get("requestBody", {}), **operation["responses"]}
+            for part, body in bodies.items():
+                for media_type, content in body.get("content", {}).items():
+                    yield f"{method} {path} {part} {media_type}", content
+
+
+def examples(document: dict[str, Any], content: dict[str, Any]) -> list[Any]:
+    shared = document["components"]["examples"]
+    return [
+        (shared[one["$ref"].rpartition("/")[2]] if "$ref" in one else one)["value"]
+        for one in content.get("examples", {}).values()
+    ]
+
+
+def test_every_body_has_an_example_that_its_schema_takes(document: dict[str, Any]) -> None:
+    seen = 0
+    for place, content in contents(document):
+        assert examples(document, content), f"{place} has no example: see handoff/api/examples.py"
+        whole = {**content["schema"], "components": document["components"]}
+        validator = jsonschema_rs.validator_for(whole)
+        for example in examples(document, content):
+            assert [str(error) for error in validator.iter_errors(example)] == [], place
+            seen += 1
+    assert seen > 300
+
+
+def test_every_operation_says_what_it_is_for_and_every_answer_what_it_means(
+    document: dict[str, Any],
+) -> None:
+    groups = {tag["name"] for tag in document["tags"]}
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            name = operation["operationId"]
+            assert 5 < len(operation["summary"]) < 60, name
+            assert operation["description"].endswith("."), name
+            assert set(operation["tags"]) <= groups, name
+            for status, answer in operation["responses"].items():
+                assert answer["description"].endswith("."), (name, status)
+                assert ("headers" in answer) or status not in ("401", "405", "429"), (name, status)
+            for parameter in operation.get("parameters", []):
+                assert parameter.get("description"), (name, parameter["name"])
+
+
+def test_the_refusals_of_the_examples_are_the_desks_own_words(
+    document: dict[str, Any], desk: Desk, conversation: Conversation
+) -> None:
+    stranger = Desk(factories.AgentFactory.create())
+    lines = f"conversations/{conversation.public_id}/messages"
+    turn = {"client_id": "1", "author": "subscriber", "text": "Hello"}
+    desk.post(lines, turn)
+    put = desk._client.put("/api/v1/me")
+    replies = [
+        desk.get("events", {"after": "x"}),
+        desk.get("me", headers={"authorization": "Bearer x"}),
+        stranger.get(f"conversations/{conversation.public_id}"),
+        desk.get("handoffs/hs_none"),
+        Reply(put.status_code, put.headers, put.content),
+        desk.post(lines, {**turn, "text": "Good-bye"}),
+        desk.post("tool-calls", b"x" * 300_000),
+    ]
+    shared = document["components"]["examples"]
+    for reply, status in zip(replies, (400, 401, 403, 404, 405, 409, 413), strict=True):
+        assert reply.status_code == status
+        assert reply.json() == shared[f"refusal{status}"]["value"]
+    for error, name in (
+        (TooFast(2), "429"),
+        (DeskUnavailable(), "503"),
+        (OutcomeUnrecorded(), "Unrecorded"),
+    ):
+        assert render(error, None).data == shared[f"refusal{name}"]["value"]
+    accepting = desk.get("handoffs/hs_none", headers={"accept": "application/problem+json"})
+    assert accepting.json() == shared["problem404"]["value"]
+
+
 def test_the_examples_are_calls_that_parse(document: dict[str, Any], desk: Desk) -> None:
-    body = document["paths"]["/api/v1/tool-calls"]["post"]["requestBody"]
-    examples = body["content"]["application/json"]["examples"]
-    assert examples
-    for example in examples.values():
-        answer = desk.post("tool-calls", example["value"]).json()
-        assert answer["result"]["code"] == "no_channels"
+    codes = {
+        "/api/v1/tool-calls": "no_channels",
+        "/api/agent-tools/call": "route_refused",
+    }
+    for path, code in codes.items():
+        body = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]
+        for example in examples(document, body):
+            answer = desk.post("tool-calls", example).json()
+            assert answer["result"]["code"] == code
