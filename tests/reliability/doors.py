@@ -143,6 +143,16 @@ def ask_for_the_bot(socket: ClientConnection) -> None:
     socket.recv(timeout=20)
 
 
+def read_to(socket: ClientConnection, last: int) -> list[dict[str, Any]]:
+    """The numbered frames of a socket up to one number."""
+    found: list[dict[str, Any]] = []
+    while not found or found[-1]["id"] < last:
+        frame = json.loads(socket.recv(timeout=20))
+        if "id" in frame:
+            found.append(frame)
+    return found
+
+
 def session_of(reply: Reply) -> str:
     """The `handoff_session_id` that an answer to `handoff_request` names; "" for none."""
     found = re.search(r'"handoff_session_id":"(hs_[a-z2-7]+)"', reply.text)
