@@ -15,6 +15,8 @@ SUBSCRIBER_KEYS = frozenset(
     {"id", "status", "release", "channel_kind", "channel_label", "idle_at", "late"}
 ) | {"estimated_response", "undelivered"}
 
+EPHEMERAL = frozenset({"v", "type", "at", "conversation", "handoff", "data"})
+
 
 def test_a_turn_typed_into_the_socket_reaches_both_sides_once(desk: Desk) -> None:
     conversation = desk.conversation()
@@ -117,6 +119,30 @@ def test_typing_is_shown_to_the_other_side_and_goes_off_by_itself(desk: Desk) ->
             visitor.recv(timeout=0.2)
 
 
+def test_frames_without_a_number_carry_what_is_listed_here_and_nothing_else(desk: Desk) -> None:
+    conversation = desk.conversation()
+    desk.say(conversation, "hello")
+    listed = {
+        "hello": {"latest_event_id", "resumed_from", "heartbeat_s"},
+        "reset": {"reason"},
+        "typing": {"on", "author"},
+        "error": {"code", "error"},
+    }
+    found = {}
+    with desk.chat(conversation, after=99) as (visitor, hello):
+        found["hello"] = hello
+        found["reset"] = receive(visitor, "reset")
+        with desk.chat(conversation, role="agent") as (front_end, _):
+            send(front_end, "typing", on=True)
+            found["typing"] = receive(visitor, "typing")
+        send(visitor, "conversation.resume_bot")
+        found["error"] = receive(visitor, "error")
+    for type_, keys in listed.items():
+        of_error = {"code", "error"} if type_ == "error" else set()
+        assert set(found[type_]) == EPHEMERAL | of_error
+        assert set(found[type_]["data"]) == keys
+
+
 def test_a_turn_that_cannot_be_kept_is_refused_and_the_socket_stays(desk: Desk) -> None:
     with desk.chat(desk.conversation()) as (visitor, _):
         for text, word in (("x" * 8001, "8000"), ("  ", "blank")):
@@ -169,7 +195,8 @@ def test_a_client_that_never_answers_is_closed_with_4408(tmp_path: Path, empty_d
             beats = 0
             began = time.monotonic()
             while beats < 5:
-                receive(alive, "heartbeat")
+                beat = receive(alive, "heartbeat")
+                assert (set(beat), beat["data"]) == (EPHEMERAL, {})
                 send(alive, "pong")
                 beats += 1
             assert 2 < time.monotonic() - began < 5

@@ -1,17 +1,21 @@
 """What a subscriber's socket may carry: this list, and nothing else."""
 
+import io
 from typing import Any
 
 import pytest
 from pytest_django import Settings
 
 from handoff.actions import endings
+from handoff.actions.events import emit, locked
+from handoff.actions.files import store
 from handoff.actions.relay import deliver_due
 from handoff.actions.reply import reply
 from handoff.actions.turns import post_turn
-from handoff.contract.kinds import EventType
+from handoff.actions.writing import writing
+from handoff.contract.kinds import Author, EventType
 from handoff.contract.turns import TurnBody
-from handoff.models import Channel, Conversation
+from handoff.models import Channel, Conversation, Message, Session
 from handoff.selectors import events
 from tests import factories
 from tests.factories import form
@@ -30,7 +34,9 @@ MESSAGE = {
     "routed_to",
     "handoff",
     "at",
+    "files",
 }
+FILE = {"id", "name", "type", "size", "kept"}
 HANDOFF = {
     "id",
     "status",
@@ -73,7 +79,8 @@ def story(db: None) -> Conversation:
             extra_context={SECRET: SECRET},
             contact_back_email="secret@example.com",
         )
-        body = TurnBody(client_id=f"s{index}", author="subscriber", text="Hello?")
+        file = stored(conversation)
+        body = TurnBody(client_id=f"s{index}", author="subscriber", text="Hello?", files=[file])
         post_turn(conversation, body)
         bot = TurnBody(client_id=f"a{index}", author="agent", text=SECRET)
         post_turn(conversation, bot)
@@ -88,18 +95,21 @@ def story(db: None) -> Conversation:
     return conversation
 
 
+def stored(conversation: Conversation) -> str:
+    """The id of a file that waits for its line."""
+    content = io.BytesIO(b"Hello.")
+    how = {"name": "hello.txt", "content_type": "text/plain", "content": content}
+    return store(conversation, by=Author.SUBSCRIBER, actor="test", **how).public_id  # type: ignore[arg-type]
+
+
 def frames(conversation: Conversation, audience: Any) -> list[dict[str, Any]]:
     return events.frames_after(conversation.pk, after=0, limit=1000, audience=audience)[0]
 
 
 def test_a_subscribers_frames_carry_only_permitted_keys(story: Conversation) -> None:
     found = frames(story, "subscriber")
-    for frame in found:
-        assert set(frame) == ENVELOPE
-        permitted = PERMITTED[frame["type"]]
-        assert set(frame["data"]) <= set(permitted)
-        for key, value in frame["data"].items():
-            assert not isinstance(value, dict) or set(value) <= permitted[key]
+    check(found)
+    assert any(frame["data"].get("message", {}).get("files") for frame in found)
     assert {frame["type"] for frame in found} == set(PERMITTED) - {
         "handoff.failed",
         "message.relay_failed",
@@ -135,6 +145,47 @@ def test_a_subscriber_hears_which_line_did_not_arrive_and_never_why(
     assert ended["undelivered"] == lost
     for secret in (SECRET, "5.1.1", "sales@example.com"):
         assert secret not in str(found)
+
+
+def test_an_event_of_each_type_is_listed_or_not_for_a_subscriber(story: Conversation) -> None:
+    """Whatever the types of the product are: one that nobody listed fails here or is not sent."""
+    story.refresh_from_db()
+    sessions = Session.objects.select_related("channel")
+    for type_ in EventType:
+        for session in sessions:
+            happen(story, type_, session)
+    found = [frame for frame in frames(story, "subscriber") if frame["id"] > story.last_event_id]
+    assert [frame["type"] for frame in found] == [
+        type_ for type_ in EventType if type_ in PERMITTED for _ in sessions
+    ]
+    check(found)
+    for secret in (SECRET, "secret@example.com", "sales@example.com", "order_status", "shipped"):
+        assert secret not in str(found)
+
+
+def happen(conversation: Conversation, type_: EventType, session: Session) -> None:
+    line = Message.objects.filter(session=session, author="subscriber").first()
+    with writing():
+        row = locked(conversation.pk)
+        emit(
+            type_,
+            agent=row.agent,
+            conversation=row,
+            session=session,
+            message=line if type_.startswith("message.") else None,
+        )
+
+
+def check(found: list[dict[str, Any]]) -> None:
+    """Only what is listed."""
+    for frame in found:
+        assert set(frame) == ENVELOPE
+        permitted = PERMITTED[frame["type"]]
+        assert set(frame["data"]) <= set(permitted)
+        for key, value in frame["data"].items():
+            assert not isinstance(value, dict) or set(value) <= permitted[key]
+        for file in frame["data"].get("message", {}).get("files", []):
+            assert set(file) == FILE
 
 
 def test_numbers_go_up_and_a_reader_knows_how_far_it_read(story: Conversation) -> None:
