@@ -105,16 +105,23 @@ def migrate(url: str, data: Path) -> None:
     )
 
 
+@contextmanager
+def copied(migrated: str, folder: Path) -> Iterator[str]:
+    """DATABASE_URL of a copy of `_migrated` for the block."""
+    if not environment.on_postgres():
+        file = folder / "desk.sqlite3"
+        shutil.copy(migrated, file)
+        yield f"sqlite:///{file}"
+        return
+    with _new_database(template=migrated) as name:
+        yield environment.with_database(os.environ["TEST_DATABASE_URL"], name)
+
+
 @pytest.fixture
 def database_url(_migrated: str, tmp_path: Path) -> Iterator[str]:
     """DATABASE_URL of a migrated, empty database of this test alone, for a process it starts."""
-    if not environment.on_postgres():
-        file = tmp_path / "desk.sqlite3"
-        shutil.copy(_migrated, file)
-        yield f"sqlite:///{file}"
-        return
-    with _new_database(template=_migrated) as name:
-        yield environment.with_database(os.environ["TEST_DATABASE_URL"], name)
+    with copied(_migrated, tmp_path) as url:
+        yield url
 
 
 @pytest.fixture

@@ -24,7 +24,8 @@ def download(row: File) -> FileResponse:
     response = FileResponse(
         files.opened(row), as_attachment=True, filename=row.name, content_type=row.type
     )
-    response.headers.update(HEADERS)
+    for name, value in HEADERS.items():
+        response[name] = value
     response["Content-Length"] = str(row.size)
     return response
 

@@ -2,9 +2,8 @@
 
 import datetime as dt
 from collections.abc import Iterator
-from typing import Final
+from typing import IO, Final
 
-from django.core.files import File as Content
 from django.core.files.storage import storages
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
@@ -77,12 +76,13 @@ def _one(rows: QuerySet[File], public_id: str) -> File:
     return row
 
 
-def opened(row: File) -> "Content[bytes]":
+def opened(row: File) -> IO[bytes]:
     """Its content, to be read block by block; raises NotFound when the storage lost it."""
     try:
-        return storages["files"].open(row.stored_as)
+        content: IO[bytes] = storages["files"].open(row.stored_as)
     except FileNotFoundError:
         raise NotFound(GONE) from None
+    return content
 
 
 def view_url(row: File) -> str:

@@ -3,12 +3,13 @@
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from handoff import links
 from handoff.contract import files
+from tests.databases import copied
 from tests.files import door, samples
 from tests.realtime.desk import Desk, receive
 from tests.reliability.desks import open_desks
@@ -23,9 +24,18 @@ UNLIMITED = {
 }
 
 
-@pytest.fixture
-def desk(tmp_path: Path, database_url: str) -> Iterator[Desk]:
-    with open_desks(tmp_path, database_url, "desk", **UNLIMITED) as [opened]:
+@pytest.fixture(scope="module")
+def database_url(_migrated: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One for all tests here: each has a conversation of its own."""
+    with copied(_migrated, tmp_path_factory.mktemp("database")) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def desk(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    folder = tmp_path_factory.mktemp("files")
+    key = {"SECRET_KEY": settings.SECRET_KEY}  # a test signs addresses
+    with open_desks(folder, database_url, "desk", **UNLIMITED, **key) as [opened]:
         yield opened
         assert "Traceback (most" not in opened.server.log()
 
@@ -42,6 +52,8 @@ def test_a_file_is_said_with_a_line_and_reaches_those_who_may_have_it(desk: Desk
         "size": len(samples.PDF),
         "kept": True,
     }
+    _, events = desk.get("/api/v1/events", limit=200)
+    desk_was = events["next_after"]
     with desk.chat(conversation) as (socket, _):
         status, turn = door.say(desk, conversation, "Here it is", file["id"])
         assert (status, turn["message"]["files"]) == (201, [file])
@@ -49,8 +61,10 @@ def test_a_file_is_said_with_a_line_and_reaches_those_who_may_have_it(desk: Desk
     assert heard["files"] == [file]
     assert "/files/" not in str(heard)
     _, page = desk.get(f"/api/v1/conversations/{conversation}/messages")
-    _, events = desk.get("/api/v1/events")
-    assert page["data"][0]["files"] == events["data"][0]["data"]["message"]["files"] == [file]
+    _, events = desk.get("/api/v1/events", after=desk_was)
+    assert page["data"][0]["files"] == [file]
+    told = [event["data"].get("message") or {} for event in events["data"]]
+    assert [one["files"] for one in told if one.get("id") == heard["id"]] == [[file]]
     plain = desk.say(conversation, "Without one")["message"]
     assert "files" not in plain
 
