@@ -1,4 +1,4 @@
-"""What the recipient does while a handoff is active: reply, claim, keep it alive."""
+"""What the recipient says while a handoff is active."""
 
 from django.db.models.functions import Now
 
@@ -57,15 +57,3 @@ def reply(
             details={"message": message.public_id, "characters": len(text), "to": "subscriber"},
         )
         return message
-
-
-def claim(session_pk: int, *, user_pk: int) -> bool:
-    """An owner takes the handoff on; False when it is not active or somebody else holds it."""
-    with writing():
-        session, conversation = lock(session_pk)
-        free = Session.objects.filter(pk=session_pk, status=SessionStatus.ACTIVE, holder=None)
-        if not free.update(holder_id=user_pk, recipient_active_at=Now()):
-            return False
-        note("handoff.claimed", session, actor=f"owner:{user_pk}")
-        emit(EventType.CLAIMED, agent=session.agent, conversation=conversation, session=session)
-        return True

@@ -1,4 +1,4 @@
-"""What the buttons of the owner inbox do: each calls one action and goes back to the page."""
+"""The buttons that speak or end: each calls one action and goes back to the page."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -37,7 +37,7 @@ def reply(request: OwnerRequest, handoff: str) -> HttpResponse:
     if not form.is_valid():
         if "client_id" in form.errors:
             form = ReplyForm({**request.POST.dict(), "client_id": new_client_id()})
-        return _again(request, session, Typed(handoff=handoff, reply=form))
+        return again(request, session, Typed(handoff=handoff, reply=form))
     command = read_release(form.cleaned_data["text"])
     if command is not None:
         return obey(request, session, command, Typed(handoff=handoff, reply=form))
@@ -73,7 +73,7 @@ def release(request: OwnerRequest, handoff: str) -> HttpResponse:
     session = owned(request, handoff)
     form = ReleaseForm(request.POST)
     if not form.is_valid():
-        return _again(request, session, Typed(handoff=handoff, release=form))
+        return again(request, session, Typed(handoff=handoff, release=form))
     outcome, message = Outcome(form.cleaned_data["outcome"]), form.cleaned_data["message"]
     command = form.command(message)
     if command is not None:
@@ -97,27 +97,15 @@ def cancel(request: OwnerRequest, handoff: str) -> HttpResponse:
     session = owned(request, handoff)
     form = CancelForm(request.POST)
     if not form.is_valid():
-        return _again(request, session, Typed(handoff=handoff, cancel=form))
+        return again(request, session, Typed(handoff=handoff, cancel=form))
     ended = endings.cancel(
         session, reason=form.cleaned_data["reason"], actor=f"owner:{request.user.pk}"
     )
     return _ended(request, session, ended, _("Cancelled. The agent has been told."))
 
 
-@never_cache
-@login_required
-@require_POST
-def claim(request: OwnerRequest, handoff: str) -> HttpResponse:
-    """Take the handoff on, so that other owners see who works on it."""
-    session = owned(request, handoff)
-    if replies.claim(session.pk, user_pk=request.user.pk):
-        messages.success(request, _("You hold this handoff now."))
-    elif owned(request, handoff).holder_id != request.user.pk:
-        messages.warning(request, _("Nothing changed: somebody else holds it, or it has ended."))
-    return redirect(address(session))
-
-
-def _again(request: OwnerRequest, session: Session, typed: Typed) -> HttpResponse:
+def again(request: OwnerRequest, session: Session, typed: Typed) -> HttpResponse:
+    """The page with what could not be taken on it."""
     return show(
         request,
         thread_of(request, session),

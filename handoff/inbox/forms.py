@@ -64,3 +64,16 @@ class ReleaseForm(forms.Form):
 
 class CancelForm(forms.Form):
     reason = CleanText(required=False, max_length=limits.MESSAGE_MAX)
+
+
+class HolderForm(forms.Form):
+    """Who shall hold the handoff, and who held it when the page was made; nobody is empty."""
+
+    to = forms.IntegerField(
+        min_value=1,
+        error_messages={
+            "required": gettext_lazy("Choose an owner."),
+            "invalid": gettext_lazy("Choose an owner."),
+        },
+    )
+    held_by = forms.IntegerField(min_value=1, required=False)

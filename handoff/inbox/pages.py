@@ -12,10 +12,18 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from handoff.contract import limits
-from handoff.contract.text import one_line, readable
-from handoff.inbox.forms import OUTCOMES, CancelForm, ReleaseForm, ReplyForm, new_client_id
+from handoff.contract.text import one_line
+from handoff.inbox import filters
+from handoff.inbox.forms import (
+    OUTCOMES,
+    CancelForm,
+    HolderForm,
+    ReleaseForm,
+    ReplyForm,
+    new_client_id,
+)
 from handoff.models import Session
-from handoff.selectors import inboxes, threads
+from handoff.selectors import inboxes, inboxfilters, inboxwords, threads
 
 
 class OwnerRequest(HttpRequest):
@@ -32,11 +40,14 @@ class Typed:
     reply: ReplyForm | None = None
     release: ReleaseForm | None = None
     cancel: CancelForm | None = None
+    holder: HolderForm | None = None
     unsent: str = ""
     """A reply that came too late, to be copied."""
+    link: str = ""
+    """A return link that somebody asked for, to be copied."""
 
     def problems(self) -> Iterator[str]:
-        for form in (self.reply, self.release, self.cancel):
+        for form in (self.reply, self.release, self.cancel, self.holder):
             for listed in form.errors.values() if form else ():
                 yield from map(str, listed)
 
@@ -48,18 +59,22 @@ NOTHING_TYPED = Typed()
 @login_required
 @require_safe
 def overview(request: OwnerRequest) -> HttpResponse:
-    search = readable(request.GET.get("q", "")).strip()[: inboxes.SEARCH_MAX]
-    wanted = request.GET.get("group", "")
-    context: dict[str, object] = {"search": search}
-    if wanted in list(inboxes.Group):
-        context["page"] = inboxes.page(
-            request.user.pk,
-            inboxes.Group(wanted),
-            number=request.GET.get("page", "1"),
-            search=search,
-        )
+    wanted = filters.read(request.GET)
+    group = request.GET.get("group", "")
+    user_pk = request.user.pk
+    context: dict[str, object] = {
+        "wanted": wanted,
+        "group": group if group in list(inboxes.Group) else "",
+        "groups": list(inboxes.Group),
+        "urgencies": inboxwords.URGENCIES.items(),
+        "choices": inboxfilters.choices(user_pk),
+        "waiting": inboxes.waiting(user_pk),
+    }
+    if context["group"]:
+        number = request.GET.get("page", "1")
+        context["page"] = inboxes.page(user_pk, inboxes.Group(group), number=number, wanted=wanted)
     else:
-        context["overview"] = inboxes.overview(request.user.pk, search=search)
+        context["overview"] = inboxes.overview(user_pk, wanted=wanted)
     return render(request, "inbox/list.html", context)
 
 
@@ -67,9 +82,11 @@ def overview(request: OwnerRequest) -> HttpResponse:
 @login_required
 @require_safe
 def conversation(request: OwnerRequest, conversation: str) -> HttpResponse:
-    before = request.GET.get("before", "")
     found = threads.of_conversation(
-        request.user.pk, conversation, before=int(before) if _is_number(before) else None
+        request.user.pk,
+        conversation,
+        before=filters.number(request.GET.get("before", "")),
+        after=filters.number(request.GET.get("after", "")),
     )
     if found is None:
         raise Http404
@@ -83,7 +100,7 @@ def detached(request: OwnerRequest, handoff: str) -> HttpResponse:
     session = owned(request, handoff)
     if session.conversation is not None:
         return redirect(address(session))
-    return show(request, threads.of_detached(session))
+    return show(request, threads.of_detached(request.user.pk, session))
 
 
 def owned(request: OwnerRequest, handoff: str) -> Session:
@@ -109,7 +126,7 @@ def _address(conversation: str, handoff: str) -> str:
 def thread_of(request: OwnerRequest, session: Session) -> threads.Thread:
     """The page of an owner's handoff, as it is now."""
     if session.conversation is None:
-        return threads.of_detached(owned(request, session.public_id))
+        return threads.of_detached(request.user.pk, owned(request, session.public_id))
     found = threads.of_conversation(request.user.pk, session.conversation.public_id)
     if found is None:
         raise Http404
@@ -131,6 +148,8 @@ def show(
         "typed": typed,
         "reply": typed.reply or ReplyForm(initial={"client_id": new_client_id()}),
         "outcomes": OUTCOMES,
+        "waiting": inboxes.waiting(request.user.pk),
+        "from_top": "after" in request.GET,
         "here": _address(thread.conversation, thread.detached)
         if request.method == "POST"
         else request.get_full_path(),
@@ -142,7 +161,3 @@ def own_name(request: OwnerRequest) -> str:
     """What the subscriber and the trail call the owner."""
     user = request.user
     return one_line(user.get_full_name() or user.get_username())[: limits.NAME_MAX]
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < len(str(2**63))

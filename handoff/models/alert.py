@@ -15,7 +15,7 @@ class Alert(models.Model):
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="alerts")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     number = models.PositiveIntegerField(default=0)
-    """0 for the one that the desk sends by itself; then counted for each that an owner asked for."""
+    """0 for the one that the desk sends by itself; further ones were asked for by an owner."""
     status = models.CharField(
         max_length=8, choices=DeliveryStatus.choices, default=DeliveryStatus.DUE
     )

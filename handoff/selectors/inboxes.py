@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.db.models import (
     Case,
     Count,
-    Exists,
     F,
     IntegerField,
     OuterRef,
@@ -25,14 +25,15 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, Now
 
 from handoff.contract import ids
-from handoff.contract.kinds import SessionStatus, Urgency
+from handoff.contract.kinds import Author, ChannelKind, SessionStatus, Urgency
 from handoff.contract.text import visible
 from handoff.models import Agent, Message, ReturnLink, Session
-from handoff.selectors import inboxwords, payloads
+from handoff.selectors import inboxfilters, inboxwords, payloads
+from handoff.selectors.inboxfilters import EVERYTHING, Wanted
 
 OVERVIEW_ROWS: Final = 20
 PAGE_ROWS: Final = 25
-SEARCH_MAX: Final = 200
+WAITING_MAX: Final = 99
 MOMENT: Final = dt.timedelta(minutes=1)
 RECENT: Final = dt.timedelta(days=7)
 """Late returns and failures older than this stand among what is done."""
@@ -146,9 +147,9 @@ def session_of(owner_pk: int, public_id: str) -> Session | None:
     return rows.first() if ids.is_public(public_id) else None
 
 
-def overview(owner_pk: int, *, search: str = "") -> Overview:
+def overview(owner_pk: int, *, wanted: Wanted = EVERYTHING) -> Overview:
     """The first rows of every group; a fixed number of queries whatever there is."""
-    found = _grouped(owner_pk, search)
+    found = _grouped(owner_pk, wanted)
     totals = found.aggregate(**{group: Count("pk", filter=Q(group=group)) for group in Group})
     sections = tuple(
         Section(group, totals[group], tuple(_rows(_in(found, group)[:OVERVIEW_ROWS])))
@@ -159,9 +160,9 @@ def overview(owner_pk: int, *, search: str = "") -> Overview:
     return Overview(sections, owns)
 
 
-def page(owner_pk: int, group: Group, *, number: str, search: str = "") -> PageOfRows:
+def page(owner_pk: int, group: Group, *, number: str, wanted: Wanted = EVERYTHING) -> PageOfRows:
     """One page of one group; the nearest one for a number that is none."""
-    whole = _in(_grouped(owner_pk, search), group)
+    whole = _in(_grouped(owner_pk, wanted), group)
     pages = Paginator(whole, PAGE_ROWS)
     at = pages.get_page(number).number
     return PageOfRows(
@@ -173,9 +174,33 @@ def page(owner_pk: int, group: Group, *, number: str, search: str = "") -> PageO
     )
 
 
-def _grouped(owner_pk: int, search: str) -> QuerySet[Any]:
+def waiting(owner_pk: int) -> tuple[str, ...]:
+    """The active handoffs in which the owner's next word is awaited, by public id, oldest first.
+
+    They hold it, or it waits in an owner inbox and nobody does; and nobody of the recipient's side
+    spoke after the subscriber.
+    """
+    last = Message.objects.filter(
+        session=OuterRef("pk"), author__in=(Author.SUBSCRIBER, Author.PERSON)
+    ).order_by("-event_id")
+    free = Q(holder=None, channel__kind=ChannelKind.OWNER_INBOX)
+    return tuple(
+        Session.objects.filter(
+            Q(holder=owner_pk) | free,
+            agent__in=Agent.objects.filter(owners=owner_pk),
+            status=SessionStatus.ACTIVE,
+        )
+        .annotate(last=Coalesce(Subquery(last.values("author")[:1]), Value("")))
+        .exclude(last=Author.PERSON)
+        .order_by("pk")
+        .values_list("public_id", flat=True)[:WAITING_MAX]
+    )
+
+
+def _grouped(owner_pk: int, wanted: Wanted) -> QuerySet[Any]:
     recent = Now() - RECENT
-    found = sessions_of(owner_pk).annotate(
+    found = inboxfilters.narrowed(sessions_of(owner_pk), wanted, owner_pk=owner_pk)
+    grouped: QuerySet[Any] = found.annotate(
         group=Case(
             When(status=SessionStatus.ACTIVE, then=Value(Group.ACTIVE)),
             When(status=SessionStatus.DISPATCHING, then=Value(Group.WAITING)),
@@ -185,22 +210,7 @@ def _grouped(owner_pk: int, search: str) -> QuerySet[Any]:
             default=Value(Group.DONE),
         ),
     )
-    return found.filter(_mentions(search)) if search else found
-
-
-def _mentions(search: str) -> Q:
-    said = Message.objects.filter(
-        conversation=OuterRef("conversation"), text__icontains=search, superseded=False
-    )
-    return (
-        Q(summary__icontains=search)
-        | Q(expected_action__icontains=search)
-        | Q(conversation__subscriber_name__icontains=search)
-        | Q(conversation__subscriber_email__icontains=search)
-        | Q(conversation__external_id__icontains=search)
-        | Q(channel__label__icontains=search)
-        | Q(Exists(said))
-    )
+    return grouped
 
 
 def _in(found: QuerySet[Any], group: Group) -> QuerySet[Any]:
@@ -244,7 +254,7 @@ def row(session: Session, *, closes: dt.datetime | None) -> Row:
         kind=str(inboxwords.KINDS.get(session.channel.kind, session.channel.kind)),
         urgency=session.urgency,
         urgency_words=str(inboxwords.URGENCIES[session.urgency]),
-        holder=_holder(session),
+        holder=holder_of(session),
         spoke=visible(session.joined_name),
         since=session.created_at,
         idle_at=payloads.idle_at(session),
@@ -261,7 +271,10 @@ def subscriber_of(session: Session) -> str:
     return visible(known.subscriber_name or known.subscriber_email or known.external_id)
 
 
-def _holder(session: Session) -> str:
-    if session.holder is None:
-        return ""
-    return visible(session.holder.get_full_name() or session.holder.get_username())
+def holder_of(session: Session) -> str:
+    """The name of the owner who holds it; "" for nobody."""
+    return "" if session.holder is None else owner_name(session.holder)
+
+
+def owner_name(owner: User) -> str:
+    return visible(owner.get_full_name() or owner.get_username())

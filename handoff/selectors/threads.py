@@ -2,10 +2,11 @@
 
 import datetime as dt
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Final
 
 from handoff.contract import ids
-from handoff.contract.kinds import OPEN, Author, SessionStatus
+from handoff.contract.kinds import OPEN, Author, ChannelKind, SessionStatus
 from handoff.contract.text import visible
 from handoff.models import Agent, Conversation, Message, Session
 from handoff.selectors import inboxes, inboxwords, payloads
@@ -13,6 +14,7 @@ from handoff.selectors import inboxes, inboxwords, payloads
 LINES: Final = 200
 HANDOFFS: Final = 20
 _RELEASABLE: Final = OPEN | {SessionStatus.UNKNOWN}
+_EXTENDABLE: Final = frozenset({SessionStatus.ACTIVE, SessionStatus.UNKNOWN})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +58,25 @@ class Handoff:
     may_reply: bool
     may_claim: bool
     may_end: bool
+    may_extend: bool
+    may_remind: bool
+    is_mine: bool
+    """The owner who looks at it holds it."""
+    held_by: int | None
+    others: tuple[tuple[int, str], ...]
+    """The other owners whom it can be given to, with their names; without who holds it."""
+    is_unseen: bool
+    """It waits in an owner inbox, and nobody had it before them yet."""
 
     @property
     def form_path(self) -> str:
         """Where its owner fills the return form in: a page of `returnforms`, which is above us."""
         return f"/r/owner/{self.row.handoff}/"
+
+    @property
+    def may_move(self) -> bool:
+        """Whether its holder can change."""
+        return self.row.status == SessionStatus.ACTIVE
 
     @property
     def is_done(self) -> bool:
@@ -79,16 +95,20 @@ class Thread:
     lines: tuple[Line, ...]
     earlier: int | None
     """The event number before which there are more lines; None when there are none."""
-    is_latest: bool
-    """The newest lines are among `lines`."""
+    later: int | None
+    """The event number after which there are more; None when the newest are among `lines`."""
     strips: tuple[Handoff, ...]
     """The handoffs that are not done, the open one first."""
     past: tuple[Handoff, ...]
 
     @property
+    def handoffs(self) -> tuple[Handoff, ...]:
+        return (*self.strips, *self.past)
+
+    @property
     def detached(self) -> str:
         """The public id of the handoff without a conversation; "" on a conversation's page."""
-        return "" if self.conversation else (*self.strips, *self.past)[0].row.handoff
+        return "" if self.conversation else self.handoffs[0].row.handoff
 
     @property
     def reply_to(self) -> Handoff | None:
@@ -96,8 +116,10 @@ class Thread:
         return next((strip for strip in self.strips if strip.may_reply), None)
 
 
-def of_conversation(owner_pk: int, public_id: str, *, before: int | None = None) -> Thread | None:
-    """The owner's conversation with its newest lines, or those before an event number.
+def of_conversation(
+    owner_pk: int, public_id: str, *, before: int | None = None, after: int | None = None
+) -> Thread | None:
+    """The owner's conversation with its newest lines, or those before or after an event number.
 
     None for another owner's conversation and for none.
     """
@@ -108,13 +130,14 @@ def of_conversation(owner_pk: int, public_id: str, *, before: int | None = None)
     if row is None:
         return None
     sessions = list(inboxes.sessions_of(owner_pk).filter(conversation=row)[:HANDOFFS])
-    handoffs = [_handoff(session) for session in sessions]
+    owners = _owners(row.agent)
+    handoffs = [_handoff(session, owner_pk, owners) for session in sessions]
     newest = handoffs[0] if handoffs else None
     strips = sorted(
         (item for item in handoffs if _stands_out(item, newest)),
         key=lambda item: item.row.status not in OPEN,
     )
-    lines, earlier = _lines(row, before)
+    lines, earlier, later = _lines(row, before, after)
     return Thread(
         conversation=row.public_id,
         subscriber=visible(row.subscriber_name or row.subscriber_email or row.external_id),
@@ -123,15 +146,15 @@ def of_conversation(owner_pk: int, public_id: str, *, before: int | None = None)
         agent=visible(str(row.agent)),
         lines=lines,
         earlier=earlier,
-        is_latest=before is None,
+        later=later,
         strips=tuple(strips),
         past=tuple(item for item in handoffs if item not in strips),
     )
 
 
-def of_detached(session: Session) -> Thread:
-    """A handoff without a conversation, read through `inboxes.session_of`."""
-    handoff = _handoff(session)
+def of_detached(owner_pk: int, session: Session) -> Thread:
+    """The owner's handoff without a conversation, read through `inboxes.session_of`."""
+    handoff = _handoff(session, owner_pk, _owners(session.agent))
     return Thread(
         conversation="",
         subscriber="",
@@ -140,7 +163,7 @@ def of_detached(session: Session) -> Thread:
         agent=handoff.row.agent,
         lines=(),
         earlier=None,
-        is_latest=True,
+        later=None,
         strips=() if handoff.is_done else (handoff,),
         past=(handoff,) if handoff.is_done else (),
     )
@@ -153,14 +176,29 @@ def _stands_out(item: Handoff, newest: Handoff | None) -> bool:
     return not item.is_done
 
 
-def _lines(row: Conversation, before: int | None) -> tuple[tuple[Line, ...], int | None]:
-    found = row.messages.filter(superseded=False)
-    if before is not None:
-        found = found.filter(event_id__lt=before)
-    newest = list(found.order_by("-event_id")[: LINES + 1])
-    shown = newest[:LINES]
-    earlier = shown[-1].event_id if len(newest) > LINES else None
-    return tuple(_line(message) for message in reversed(shown)), earlier
+def _owners(agent: Agent) -> tuple[tuple[int, str], ...]:
+    """Who can hold a handoff of an agent, by name."""
+    found = agent.owners.filter(is_active=True)
+    return tuple(sorted(((one.pk, inboxes.owner_name(one)) for one in found), key=itemgetter(1)))
+
+
+def _lines(
+    row: Conversation, before: int | None, after: int | None
+) -> tuple[tuple[Line, ...], int | None, int | None]:
+    """One page of lines, and the numbers before and after which there are more."""
+    every = row.messages.filter(superseded=False)
+    if before is None and after is not None and every.filter(event_id__gt=after).exists():
+        found = list(every.filter(event_id__gt=after).order_by("event_id")[:LINES])
+    else:
+        wanted = every if before is None else every.filter(event_id__lt=before)
+        found = list(reversed(wanted.order_by("-event_id")[:LINES]))
+    if not found:
+        return (), None, None
+    first, last = found[0].event_id, found[-1].event_id
+    is_newest = before is None and after is None
+    has_later = not is_newest and every.filter(event_id__gt=last).exists()
+    has_earlier = every.filter(event_id__lt=first).exists()
+    return tuple(map(_line, found)), first if has_earlier else None, last if has_later else None
 
 
 def _line(message: Message) -> Line:
@@ -177,11 +215,12 @@ def _line(message: Message) -> Line:
     )
 
 
-def _handoff(session: Session) -> Handoff:
+def _handoff(session: Session, owner_pk: int, owners: tuple[tuple[int, str], ...]) -> Handoff:
     row = inboxes.row(session, closes=payloads.return_until(session))
     attempt = max(session.attempts.all(), key=lambda item: item.number, default=None)
     active = session.status == SessionStatus.ACTIVE
     released = session.status == SessionStatus.RELEASED
+    inbox = session.channel.kind == ChannelKind.OWNER_INBOX
     return Handoff(
         row=row,
         summary=visible(session.summary),
@@ -202,4 +241,10 @@ def _handoff(session: Session) -> Handoff:
         may_reply=active and session.conversation_id is not None,
         may_claim=active and session.holder_id is None,
         may_end=session.status in _RELEASABLE,
+        may_extend=session.status in _EXTENDABLE,
+        may_remind=session.status in _EXTENDABLE and row.return_until is not None,
+        is_mine=session.holder_id == owner_pk,
+        held_by=session.holder_id,
+        others=tuple((pk, name) for pk, name in owners if pk not in (owner_pk, session.holder_id)),
+        is_unseen=active and inbox and not any(item.delivery for item in session.attempts.all()),
     )

@@ -2,8 +2,9 @@
 
 from django.tasks import Task, TaskResultStatus, task
 
-from handoff.actions import couriers, pollers, webhook_calls
+from handoff.actions import alerts, couriers, pollers, webhook_calls
 from handoff.actions.endings import end_expired, end_idle
+from handoff.actions.files import prune
 from handoff.actions.gaps import settle_gaps
 from handoff.actions.hops import end_unclaimed, end_unreachable
 from handoff.actions.inbound import forget_bodies
@@ -22,6 +23,12 @@ class Unfinished(Exception):
 def deliver() -> int:
     """Have couriers send what is due in the outbox; waits for none of them."""
     return couriers.look()
+
+
+@task
+def alert() -> int:
+    """Ask the owners of handoffs that nobody opened in time, and have couriers mail them."""
+    return alerts.ask_owners() + alerts.look(run=couriers.errand)
 
 
 @task
@@ -65,12 +72,12 @@ def tidy() -> int:
     """Write down the refusals that were only counted; forget callers that were slow enough, and
     what people wrote and what receivers answered long ago.
     """
-    return write_folds() + forget_full() + forget_bodies() + forget_calls()
+    return write_folds() + forget_full() + forget_bodies() + prune() + forget_calls()
 
 
 def run_due() -> None:
     """Enqueue the work that may be due; the worker calls it when nudged, and every few seconds."""
-    _enqueue(keep_clocks, hear, deliver, call_webhooks, poll)
+    _enqueue(keep_clocks, hear, deliver, alert, call_webhooks, poll)
 
 
 def sweep() -> None:

@@ -4,11 +4,31 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from handoff.models import Session
+from audit.models import Event as AuditEvent
+from handoff.inbox.urls import urlpatterns
+from handoff.models import (
+    Alert,
+    Attempt,
+    Conversation,
+    Event,
+    Message,
+    ReturnLink,
+    Session,
+)
 from tests import factories
 from tests.inbox.conftest import Desk, new_desk
 
-POSTS = ("reply", "release", "claim", "cancel")
+POSTS = (
+    "reply",
+    "release",
+    "claim",
+    "cancel",
+    "hand-over",
+    "extend",
+    "remind",
+    "link",
+    "seen",
+)
 
 
 def pages(desk: Desk, session: Session, detached: Session) -> list[str]:
@@ -47,10 +67,12 @@ def test_another_owners_handoffs_are_not_there_even_for_a_superuser(
         assert client.get(page).status_code == 404
     for button in POSTS:
         path = f"/inbox/h/{session.public_id}/{button}/"
-        sent = {"text": "hi", "client_id": "x", "outcome": "resolved"}
+        sent = {"text": "hi", "client_id": "x", "outcome": "resolved", "to": str(other.pk)}
         assert client.post(path, sent).status_code == 404
     assert session.public_id not in client.get("/inbox/").content.decode()
     assert list(session.messages.all()) == []
+    assert [link.minted_for for link in session.links.all()] == ["recipient"]
+    assert [attempt.delivery for attempt in session.attempts.all()] == [""]
     session.refresh_from_db()
     assert (session.status, session.holder) == ("active", None)
 
@@ -87,6 +109,29 @@ def test_a_button_needs_the_csrf_token_and_a_post(desk: Desk) -> None:
         path = f"/inbox/h/{session.public_id}/{button}/"
         assert client.post(path, {"outcome": "resolved"}).status_code == 403
         assert client.get(path).status_code == 405
+        assert client.head(path).status_code == 405
+
+
+def test_every_button_has_its_place_in_these_tests() -> None:
+    known = {pattern.name: str(pattern.pattern) for pattern in urlpatterns}
+    buttons = {path.split("/")[2] for path in known.values() if path.count("/") == 3}
+    assert buttons == set(POSTS)
+
+
+def test_reading_changes_nothing_however_often(desk: Desk, inbox: Client) -> None:
+    session, detached = desk.requested(), factories.requested(desk.agent, desk.channel)
+    inbox.get("/inbox/")
+
+    def rows() -> list[object]:
+        models = (Session, Attempt, ReturnLink, Conversation, Event, AuditEvent, Alert, Message)
+        return [list(model.objects.order_by("pk").values()) for model in models]
+
+    before = rows()
+    for page in ["/inbox/", *pages(desk, session, detached), f"{desk.page}?before=5"]:
+        for purpose in ("", "prefetch", "prefetch;prerender"):
+            inbox.get(page, headers={"sec-purpose": purpose})
+            inbox.head(page, headers={"sec-purpose": purpose})
+    assert rows() == before
 
 
 def test_signing_in_leads_to_the_page_that_was_asked_for(desk: Desk) -> None:

@@ -9,7 +9,7 @@ from audit.models import Event
 from handoff.actions.endings import back_to_bot
 from handoff.models import Message, Session
 from tests import factories
-from tests.inbox.conftest import Desk, new_desk
+from tests.inbox.conftest import Desk
 
 
 def path(session: Session, button: str) -> str:
@@ -197,28 +197,10 @@ def test_a_failed_handoff_is_final_for_every_button(desk: Desk, inbox: Client) -
     session = desk.requested()
     Session.objects.filter(pk=session.pk).update(status="failed")
 
-    for button in ("release", "cancel", "claim", "reply"):
-        sent = {"outcome": "resolved", "client_id": "1", "text": "hello"}
+    for button in ("release", "cancel", "claim", "reply", "hand-over", "extend", "remind", "link"):
+        sent = {"outcome": "resolved", "client_id": "1", "text": "hello", "to": str(desk.owner.pk)}
         inbox.post(path(session, button), sent)
 
     session.refresh_from_db()
     assert (session.status, session.holder) == ("failed", None)
     assert notes(desk) == []
-
-
-def test_the_first_owner_to_take_it_on_holds_it(desk: Desk, inbox: Client) -> None:
-    session = desk.requested()
-    second = new_desk("bob").owner
-    desk.agent.owners.add(second)
-    other = Client()
-    other.force_login(second)
-
-    first_answer = inbox.post(path(session, "claim"), follow=True).content.decode()
-    again = inbox.post(path(session, "claim"), follow=True).content.decode()
-    late = other.post(path(session, "claim"), follow=True).content.decode()
-
-    assert "You hold this handoff now." in first_answer
-    assert "Nothing changed" not in again
-    assert "Nothing changed: somebody else holds it" in late
-    assert "held by <bdi>Ada Owner</bdi>" in late
-    assert "Take it on" not in late

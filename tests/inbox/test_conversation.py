@@ -75,13 +75,39 @@ def test_only_the_newest_lines_are_shown_and_the_earlier_ones_are_a_link_away(
 
     assert "line number 2." not in page
     assert "line number 3." in page
-    link = re.search(r'href="(/inbox/c_\w+/\?before=\d+)"', page)
-    assert link is not None
-    earlier = inbox.get(link[1]).content.decode()
+    earlier = inbox.get(link_to("before", page)).content.decode()
     assert "line number 2." in earlier
     assert "line number 3." not in earlier
-    assert inbox.get(f"{desk.page}?before=-1").status_code == 200
-    assert inbox.get(f"{desk.page}?before={'9' * 40}").status_code == 200
+    assert "Show earlier lines" not in earlier
+    for nonsense in ("before=-1", f"before={'9' * 40}", "after=x", f"after={'9' * 18}"):
+        assert "line number 202." in inbox.get(f"{desk.page}?{nonsense}").content.decode()
+
+
+def link_to(where: str, page: str) -> str:
+    found = re.search(rf'href="(/inbox/c_\w+/\?{where}=\d+)#transcript"', page)
+    assert found is not None
+    return found[1]
+
+
+def test_a_long_conversation_can_be_read_on_in_both_directions_without_a_gap(
+    desk: Desk, inbox: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "LINES", 4)
+    for number in range(10, 20):
+        desk.says(f"line {number}.", client_id=str(number))
+
+    def lines(page: str) -> list[str]:
+        return re.findall(r"line (\d+)\.", page)
+
+    newest = page_of(desk, inbox)
+    middle = inbox.get(link_to("before", newest)).content.decode()
+    oldest = inbox.get(link_to("before", middle)).content.decode()
+    assert lines(oldest) + lines(middle) + lines(newest) == [str(n) for n in range(10, 20)]
+    assert lines(inbox.get(link_to("after", middle)).content.decode()) == lines(newest)
+    onward = inbox.get(link_to("after", oldest)).content.decode()
+    assert lines(onward) == ["12", "13", "14", "15"]
+    assert "scroller-top" in onward, "it goes on at the top, where the page before ended"
+    assert "Show the newest lines" not in newest
 
 
 def test_a_failed_handoff_shows_the_agents_sentence_and_to_owners_the_cause(
@@ -206,5 +232,5 @@ def test_the_number_of_queries_does_not_grow_with_the_conversation(
         inbox.post(f"/inbox/h/{session.public_id}/cancel/", {"reason": ""})
     desk.requested()
     inbox.get(desk.page)
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(10):
         inbox.get(desk.page)

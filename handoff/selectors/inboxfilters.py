@@ -1,0 +1,103 @@
+"""What an owner looks for in the inbox: words, and which handoffs they may stand in."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from django.db import connection
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from handoff.contract.kinds import Urgency
+from handoff.contract.text import visible
+from handoff.models import Agent, Channel, Message
+
+SEARCH_MAX: Final = 200
+
+
+class Who(StrEnum):
+    """Whose handoffs."""
+
+    MINE = "mine"
+    NOBODY = "nobody"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """All of it must hold; what is None or "" does not matter."""
+
+    search: str = ""
+    agent: int | None = None
+    channel: int | None = None
+    urgency: Urgency | None = None
+    who: Who | None = None
+
+    @property
+    def is_narrow(self) -> bool:
+        return self != Wanted()
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether anything but words was chosen."""
+        return self != Wanted(search=self.search)
+
+
+EVERYTHING: Final = Wanted()
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What an owner can choose among: ids with names for display."""
+
+    agents: tuple[tuple[int, str], ...]
+    channels: tuple[tuple[int, str], ...]
+
+
+def choices(owner_pk: int) -> Choices:
+    """The agents of an owner and their channels, by name."""
+    agents = Agent.objects.filter(owners=owner_pk).order_by("name")
+    channels = Channel.objects.filter(agent__in=agents).order_by("label", "pk")
+    return Choices(
+        agents=tuple((agent.pk, str(agent)) for agent in agents),
+        channels=tuple((channel.pk, visible(channel.label)) for channel in channels),
+    )
+
+
+def narrowed(found: QuerySet[Any], wanted: Wanted, *, owner_pk: int) -> QuerySet[Any]:
+    """The sessions of `found` that are wanted."""
+    if wanted.agent is not None:
+        found = found.filter(agent=wanted.agent)
+    if wanted.channel is not None:
+        found = found.filter(channel=wanted.channel)
+    if wanted.urgency is not None:
+        found = found.filter(urgency=wanted.urgency)
+    if wanted.who is Who.MINE:
+        found = found.filter(holder=owner_pk)
+    elif wanted.who is Who.NOBODY:
+        found = found.filter(holder=None)
+    return found.filter(_mentions(wanted.search)) if wanted.search else found
+
+
+def _mentions(search: str) -> Q:
+    """Words of the request, the subscriber or the conversation; the beginning of a reference."""
+    found = Q(public_id__istartswith=search) | Q(conversation__public_id__istartswith=search)
+    for spelling in _spellings(search):
+        said = Message.objects.filter(
+            conversation=OuterRef("conversation"), text__icontains=spelling, superseded=False
+        )
+        found |= (
+            Q(summary__icontains=spelling)
+            | Q(expected_action__icontains=spelling)
+            | Q(conversation__subscriber_name__icontains=spelling)
+            | Q(conversation__subscriber_email__icontains=spelling)
+            | Q(conversation__external_id__icontains=spelling)
+            | Q(channel__label__icontains=spelling)
+            | Q(Exists(said))
+        )
+    return found
+
+
+def _spellings(search: str) -> set[str]:
+    """SQLite tells capitals from small letters outside ASCII, so each way to write it is tried."""
+    if search.isascii() or connection.vendor != "sqlite":
+        return {search}
+    return {search, search.lower(), search.upper(), search.title(), search.capitalize()}
