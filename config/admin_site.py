@@ -28,6 +28,8 @@ MODELS: Final = (
     "Message",
     "Delivery",
     "Event",
+    "Webhook",
+    "WebhookCall",
 )
 """The order in which people look for them; what is not named comes last."""
 

@@ -40,6 +40,10 @@ USABLE: Final = {
         "view_message",
         "view_delivery",
         "view_event",
+        "add_webhook",
+        "change_webhook",
+        "view_webhook",
+        "view_webhookcall",
     ),
     "audit": ("view_event",),
     "auth": (
