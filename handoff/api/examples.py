@@ -166,6 +166,14 @@ _HANDED: Final[Body] = {
         "human_notified": True,
     },
 }
+_FILE: Final[Body] = {
+    "id": "f_ci45l2es6kywie253qknzrcfoe",
+    "name": "invoice.pdf",
+    "type": "application/pdf",
+    "size": 48213,
+    "kept": True,
+}
+_CONTENT: Final = "%PDF-1.7 …"
 _TICKET: Final = "4fcsdjv7bx5y27lsjy6mn3apte.KCdUiat3quLRCt-ZPvU5AJsRnFFzyvlKyAsbwoI4A2g"
 _TOOL: Final[Body] = {
     "name": "ask_a_person",
@@ -179,7 +187,7 @@ _TOOL: Final[Body] = {
     },
 }
 
-REQUESTS: Final[dict[str, Body]] = {
+REQUESTS: Final[dict[str, Any]] = {
     "call_tool": _ASKED,
     "call_tool_openbot": {
         "name": "ask_a_person",
@@ -192,6 +200,8 @@ REQUESTS: Final[dict[str, Body]] = {
     },
     "post_turn": {"client_id": "line-3", "author": "subscriber", "text": "Any news?"},
     "mint_ticket": {"role": "subscriber"},
+    "upload_file": _CONTENT,
+    "upload_file_as_sibling": _CONTENT,
 }
 """Operation -> the body of a request."""
 
@@ -265,6 +275,9 @@ ANSWERS: Final[dict[str, dict[int, Any]]] = {
             "expires_at": "2026-11-30T10:01:00.000Z",
         }
     },
+    "upload_file": {201: _FILE},
+    "upload_file_as_sibling": {201: _FILE},
+    "get_file": {200: _CONTENT},
     "list_handoffs": {200: _page(_RELEASED, after=1)},
     "get_handoff": {200: _RELEASED},
     "list_inbox": {200: _page(_GIVEN, after=9)},

@@ -1,5 +1,7 @@
 """Conversations and what was said in them."""
 
+from collections.abc import Callable
+
 from handoff.contract import ids, limits
 from handoff.contract import payloads as shapes
 from handoff.contract.kinds import Author
@@ -52,8 +54,13 @@ def unacknowledged(conversation: Conversation) -> list[shapes.NoteView]:
     return [payloads.note(row) for row in rows]
 
 
-def transcript(session: Session) -> tuple[TranscriptLine, ...]:
-    """What had been said when the handoff was asked for, cut to the limits from its old end."""
+def transcript(
+    session: Session, *, said: Callable[[Message], TranscriptLine] | None = None
+) -> tuple[TranscriptLine, ...]:
+    """What had been said when the handoff was asked for, cut to the limits from its old end.
+
+    `said` makes a line of a row; without it, `line` does.
+    """
     if session.conversation is None or not session.include_transcript:
         return ()
     rows = session.conversation.messages.filter(
@@ -65,7 +72,7 @@ def transcript(session: Session) -> tuple[TranscriptLine, ...]:
         size += len(row.text.encode())
         if size > limits.TRANSCRIPT_BYTES:
             break
-        kept.append(line(row))
+        kept.append((said or line)(row))
     return tuple(reversed(kept))
 
 

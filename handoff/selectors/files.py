@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterator
+from functools import partial
 from typing import IO, Final
 
 from django.core.files.storage import storages
@@ -16,6 +17,7 @@ from handoff.contract.text import one_line
 from handoff.errors import NotFound
 from handoff.models import Agent, File, Message, Session
 from handoff.selectors import payloads
+from handoff.transports.base import AttachedFile
 
 GONE: Final = "There is no such file."
 """The same for one that never was, one that went, and one that the caller may not see."""
@@ -100,6 +102,21 @@ def said_with(message: Message, session: Session) -> str:
         return ""
     until = payloads.return_until(session) or timezone.now() + dt.timedelta(hours=limits.LINK_HOURS)
     return "".join(f"\n{line}" for line in _listed(message, int(until.timestamp())))
+
+
+def attachments(message: Message) -> Iterator[AttachedFile]:
+    """What a transport may send along with a line."""
+    if message.has_files:
+        for row in kept().filter(message=message).order_by("pk"):
+            yield AttachedFile(
+                name=row.name, type=row.type, size=row.size, read=partial(_content, row)
+            )
+
+
+def _content(row: File) -> bytes:
+    with storages["files"].open(row.stored_as) as content:
+        whole: bytes = content.read()
+        return whole
 
 
 def _listed(message: Message, until: int) -> Iterator[str]:

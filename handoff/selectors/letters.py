@@ -1,5 +1,6 @@
 """What a recipient is sent, built from rows into the plain values that transports take."""
 
+import dataclasses
 import datetime as dt
 from collections.abc import Sequence
 from typing import TypedDict
@@ -8,9 +9,9 @@ from django.db.models import QuerySet
 
 from handoff import links
 from handoff.contract.kinds import ReleaseKind, Urgency
-from handoff.models import Delivery, Session
-from handoff.selectors import conversations, payloads
-from handoff.transports.base import Closed, Line, Request
+from handoff.models import Delivery, Message, Session
+from handoff.selectors import conversations, files, payloads
+from handoff.transports.base import Closed, Line, Request, TranscriptLine
 
 REASONS = {
     ReleaseKind.CANCELLED: "The request was withdrawn; nothing more is needed from you.",
@@ -92,7 +93,7 @@ def request(session: Session, *, number: int) -> Request:
         subscriber_name=subscriber,
         fields=payloads.fields_of(session),
         extra_context=tuple((key, value) for key, value in session.extra_context),
-        transcript=conversations.transcript(session),
+        transcript=conversations.transcript(session, said=lambda row: _line(row, session)),
         return_until=until,
         idle_minutes=session.channel.idle_minutes if session.conversation_id else None,
     )
@@ -107,5 +108,12 @@ def delivery(session: Session, rows: Sequence[Delivery]) -> Line | Closed:
     return Line(
         **envelope,
         subscriber_name=lines[-1].name,
-        lines=tuple(conversations.line(message) for message in lines),
+        lines=tuple(_line(message, session) for message in lines),
+        files=tuple(file for message in lines for file in files.attachments(message)),
     )
+
+
+def _line(message: Message, session: Session) -> TranscriptLine:
+    """A line with the addresses of the files that came with it: every kind carries those."""
+    line = conversations.line(message)
+    return dataclasses.replace(line, text=line.text + files.said_with(message, session))

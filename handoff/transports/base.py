@@ -6,7 +6,7 @@ A transport gets plain values, writes nothing to the database and never sees a m
 import dataclasses
 import datetime as dt
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import pydantic
@@ -41,6 +41,18 @@ class TranscriptLine:
     name: str
     text: str
     at: dt.datetime
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AttachedFile:
+    """A file that a transport may send along; its line names its address in any case."""
+
+    name: str
+    type: str
+    size: int
+    """Bytes."""
+    read: Callable[[], bytes]
+    """Its content; raises OSError when it is there no more."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -89,6 +101,8 @@ class Line(Envelope):
     subscriber_name: str
     lines: tuple[TranscriptLine, ...]
     """One turn, or several in order where the transport collects them; at least one."""
+    files: tuple[AttachedFile, ...] = ()
+    """What came with the lines, which name it and where it can be fetched."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

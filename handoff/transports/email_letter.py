@@ -1,8 +1,11 @@
 """One mail as it goes out: headers that thread it, say where to answer and quiet the machines."""
 
+import contextlib
 import hashlib
 import re
+from collections.abc import Iterator
 from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
+from email.message import MIMEPart
 from email.policy import SMTP as SMTP_POLICY
 from email.policy import Policy
 from typing import Final
@@ -14,7 +17,7 @@ from django.utils.encoding import punycode
 
 from handoff.contract.kinds import Urgency
 from handoff.outbound.smtp import Letter
-from handoff.transports.base import Closed, Line, Notice, Request
+from handoff.transports.base import AttachedFile, Closed, Line, Notice, Request
 from handoff.transports.email_address import message_proof, reply_address
 from handoff.transports.email_body import Body
 from handoff.transports.email_settings import EmailSettings, Inbound
@@ -36,6 +39,8 @@ def _header_registry() -> HeaderRegistry:
 
 POLICY: Final = SMTP_POLICY.clone(cte_type="7bit", header_factory=_header_registry())
 """CRLF line ends, and nothing outside ASCII on the wire: any server can take it."""
+ATTACHED_BYTES: Final = 7 * 1024 * 1024
+"""What a mail carries of files: in base64, and with the rest, below the 10 MB of many servers."""
 MESSAGE_ID: Final = re.compile(r"<[\x21-\x3b\x3d\x3f-\x7e]{1,240}>")
 
 
@@ -74,8 +79,30 @@ def letter(
     mail.attach_alternative(body.html, "text/html")
     if body.transcript:
         mail.attach("transcript.txt", body.transcript, "text/plain")
+    for file in _carried(message):
+        with contextlib.suppress(OSError):  # its line says where it was
+            mail.attach(_part(file))
     content = mail.message(policy=POLICY).as_bytes()
     return Letter(sender=sender.addr_spec, recipients=tuple(mail.to), content=content), message_id
+
+
+def _carried(message: Request | Line | Closed | Notice) -> Iterator[AttachedFile]:
+    """The files of a line that fit into one mail, in their order; the others stay addresses."""
+    room = ATTACHED_BYTES
+    for file in message.files if isinstance(message, Line) else ():
+        if file.size <= room:
+            room -= file.size
+            yield file
+
+
+def _part(file: AttachedFile) -> MIMEPart:
+    """Byte for byte, text as well; raises OSError when the file is there no more."""
+    main, _, sub = file.type.partition("/")
+    part = MIMEPart(policy=POLICY)
+    part.set_content(
+        file.read(), main, sub, cte="base64", disposition="attachment", filename=file.name
+    )
+    return part
 
 
 def ours(earlier: tuple[str, ...]) -> list[str]:
