@@ -13,6 +13,7 @@ TAGS: Final = {
     "handoffs": "What you asked people for, and what came back.",
     "events": "Everything that happened, in one order.",
     "waiting": "The same, as soon as there is something. None of these keeps a thread of the desk.",
+    "files": "What visitors and people attach.",
     "inbox": "What other agents handed to you.",
     "webhooks": "The same events, posted to you.",
     "agent": "Who you are, and whom you can reach.",
@@ -22,6 +23,7 @@ TAGS: Final = {
 _DONE: Final = {
     "200": "Done.",
     "201": "Made.",
+    "202": "Taken on.",
     "204": "Gone.",
     "304": "What you have still holds.",
 }
@@ -40,6 +42,8 @@ _OWN_HEADERS: Final = {
 _IDS: Final = {
     "/conversations/": ("A conversation's id, `c_…`.", examples.CONVERSATION_ID),
     "/handoffs/": ("A handoff's id, `hs_…`.", examples.HANDOFF_ID),
+    "/webhooks/": ("A webhook's id, `wh_…`.", "wh_5rhupq5bmtg5sptfjj3e2roq5m"),
+    "/files/": ("A file's id, `f_…`.", "f_ci45l2es6kywie253qknzrcfoe"),
     "/inbox/": ("The id of a handoff that was given to you, `hs_…`.", examples.GIVEN_ID),
 }
 _TOOL_CALLS: Final = frozenset({"call_tool", "call_tool_openbot"})

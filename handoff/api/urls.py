@@ -1,9 +1,8 @@
 """`/api/`: the tools, the resources, and the document that describes them."""
 
 from django.urls import path, re_path
-from drf_spectacular.views import SpectacularJSONAPIView
 
-from handoff.api import resources, webhooks
+from handoff.api import reference_page, resources, webhooks
 from handoff.api.tool_calls import OpenBotCalls, ToolCalls
 from handoff.api.tools import Tools
 
@@ -37,6 +36,7 @@ urlpatterns = [
     path("v1/webhooks/<str:public_id>/test", webhooks.Trial.as_view(), name="webhook-test"),
     path("v1/webhooks/<str:public_id>/replay", webhooks.Replay.as_view(), name="webhook-replay"),
     path("v1/webhooks/<str:public_id>/calls", webhooks.Calls.as_view(), name="webhook-calls"),
-    path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
+    path("v1/openapi.json", reference_page.openapi, name="openapi"),
+    path("v1/docs", reference_page.docs, name="docs"),
     re_path("", resources.Nothing.as_view()),
 ]
