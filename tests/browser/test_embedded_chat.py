@@ -176,7 +176,7 @@ def test_a_line_that_does_not_reach_the_people_is_marked_and_the_visitor_is_told
     try:
         desk.smtp.recipients["sales@example.com"] = "550 5.1.1 no such secret mailbox"
         type_in(page, "Is anybody there?")
-        line = page.locator("handoff-chat .undelivered")
+        line = page.locator("handoff-chat [data-fate='undelivered']")
         expect(line).to_contain_text("Not delivered to Sales support", timeout=PATIENCE_MS)
         trouble = page.locator("handoff-chat .event.trouble")
         expect(trouble).to_contain_text("could not be delivered to Sales support")

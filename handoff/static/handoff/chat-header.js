@@ -41,12 +41,16 @@ export class Header {
     this.#asked = asked;
   }
 
-  /** `open`: whether there is a connection; `failing`: whether lines do not reach the people. */
-  show({ open, failing }) {
+  /**
+   * `open`: whether there is a connection; `over`: whether there will be none, so that nobody is
+   * talked to; `failing`: whether lines do not reach the people.
+   */
+  show({ open, over, failing }) {
     const { who, back, chat, input } = this.#parts;
     const channel = this.#handoff?.channel_label;
     const text = failing ? this.#texts.failing : this.#texts.withPeople;
-    const words = channel ? phrase(text, { channel }) : [this.#texts.withBot];
+    const someone = channel ? phrase(text, { channel }) : [this.#texts.withBot];
+    const words = over ? [] : someone;
     const said = words.map((word) => word.textContent ?? word).join("");
     // the same words again would be announced again
     if (who.textContent !== said) who.replaceChildren(...words);

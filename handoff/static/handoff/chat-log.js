@@ -64,7 +64,7 @@ export class Log {
   fate(messageId, kind, words) {
     const item = this.#said.get(messageId);
     if (!item) return;
-    item.classList.toggle("undelivered", kind === "undelivered");
+    item.dataset.fate = kind;
     this.#fateOf(item, kind === "undelivered").replaceChildren(...words);
   }
 

@@ -22,9 +22,9 @@ export function makeParts(root, { texts, language, direction }, heading) {
 function makeHeader(texts, heading) {
   const header = element("header", "header");
   header.setAttribute("part", "header");
-  const title = element("h2", "title", heading || texts.heading);
+  const title = element("h2", "title");
+  title.append(element("bdi", "", heading || texts.heading));
   title.id = "title";
-  title.dir = "auto";
   title.setAttribute("part", "title");
   const who = element("p", "with", texts.withBot);
   who.setAttribute("role", "status");

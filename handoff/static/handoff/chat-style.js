@@ -63,6 +63,7 @@ button[aria-disabled="true"] { cursor: default; opacity: 0.6; }
 .names { flex: 1 1 10rem; min-inline-size: 0; }
 .title { font-size: 1.0625rem; font-weight: 660; line-height: 1.3; }
 .with { color: var(--quiet); font-size: 0.875rem; }
+.with:empty { display: none; }
 .with::before {
   content: "";
   display: inline-block;
@@ -174,11 +175,11 @@ button[aria-disabled="true"] { cursor: default; opacity: 0.6; }
   background: var(--accent);
   color: var(--on-accent);
 }
-.unsent .bubble { opacity: 0.75; }
-.failed .bubble { opacity: 1; border: 2px solid var(--bad); background: var(--sheet); color: var(--ink); }
+.unsent .bubble { background: color-mix(in srgb, var(--accent) 85%, var(--sheet)); }
+.failed .bubble { border: 2px solid var(--bad); background: var(--sheet); color: var(--ink); }
 .fate { margin-block-start: 0.2rem; color: var(--quiet); font-size: 0.8125rem; text-align: end; }
-:is(.failed, .undelivered) .fate { color: var(--bad); font-weight: 600; }
-.undelivered .bubble { outline: 2px solid var(--bad); }
+:is(.failed, [data-fate="undelivered"]) .fate { color: var(--bad); font-weight: 600; }
+[data-fate="undelivered"] .bubble { outline: 2px solid var(--bad); }
 
 .event {
   display: flex;
@@ -248,7 +249,7 @@ button[aria-disabled="true"] { cursor: default; opacity: 0.6; }
 .limit:not(:empty) { margin-block-end: 0.35rem; color: var(--bad); font-weight: 600; }
 
 @container (max-width: 26rem) {
-  .scroller, .form, .header { padding-inline: 0.75rem; }
+  .scroller, .form, .header, .status, .typing { padding-inline: 0.75rem; }
   .line { max-inline-size: 92%; }
   .send { padding-inline: 0.8rem; }
 }

@@ -357,7 +357,11 @@ class HandoffChat extends HTMLElement {
   }
 
   #showWho() {
-    this.#header.show({ open: this.#state === STATES.OPEN, failing: this.#relays.failing });
+    this.#header.show({
+      open: this.#state === STATES.OPEN,
+      over: [STATES.REFUSED, STATES.GONE].includes(this.#state),
+      failing: this.#relays.failing,
+    });
   }
 
   #isNearEnd() {
