@@ -1,8 +1,11 @@
 """What the recipient says while a handoff is active."""
 
+from collections.abc import Sequence
+
 from django.db.models.functions import Now
 
 from handoff.actions.events import emit, say
+from handoff.actions.files import attach
 from handoff.actions.release import lock
 from handoff.actions.trail import note
 from handoff.actions.writing import writing
@@ -12,12 +15,18 @@ from handoff.models import Message, Session
 
 
 def reply(
-    session_pk: int, *, text: str, name: str, actor: str, client_id: str | None = None
+    session_pk: int,
+    *,
+    text: str,
+    name: str,
+    actor: str,
+    client_id: str | None = None,
+    files: Sequence[str] = (),
 ) -> Message:
     """Say something to the subscriber as the recipient; renews the idle clock.
 
-    The same `client_id` gives the stored line. Raises Refused `already_released` when the handoff
-    is not active any more.
+    `files` are ids of a person's uploads. The same `client_id` gives the stored line. Raises
+    Refused `already_released` when the handoff is not active any more.
     """
     with writing():
         session, conversation = lock(session_pk)
@@ -50,6 +59,7 @@ def reply(
             routed_to=RoutedTo.SUBSCRIBER,
             session=session,
         )
+        attach(message, files, by={Author.PERSON})
         note(
             "message.relayed",
             session,

@@ -1,10 +1,12 @@
 """What the sibling agent does with a hop that it holds: reply into the chat, and hand back."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from django.db.models.functions import Now
 
 from handoff.actions.events import emit, say
+from handoff.actions.files import attach
 from handoff.actions.hops import claimed_now
 from handoff.actions.release import Ending, end, end_late, lock
 from handoff.actions.release_by_token import takes_answers
@@ -25,7 +27,14 @@ _REUSED: Final = (
 _ENDED: Final = "This handoff has ended; the conversation is with the agent that asked again."
 
 
-def reply_as_sibling(agent: Agent, session_pk: int, *, text: str, client_id: str | None) -> bool:
+def reply_as_sibling(
+    agent: Agent,
+    session_pk: int,
+    *,
+    text: str,
+    client_id: str | None,
+    files: Sequence[str] = (),
+) -> bool:
     """Say something to the subscriber as the sibling; the first word claims the hop.
 
     False when the same `client_id` said it before. Raises NotFound for another agent's hop,
@@ -57,6 +66,7 @@ def reply_as_sibling(agent: Agent, session_pk: int, *, text: str, client_id: str
             routed_to=RoutedTo.SUBSCRIBER,
             session=session,
         )
+        attach(message, files, by={Author.SIBLING})
         note(
             "message.relayed",
             session,

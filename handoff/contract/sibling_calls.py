@@ -7,7 +7,7 @@ import pydantic
 
 from handoff.contract import limits
 from handoff.contract.kinds import Outcome
-from handoff.contract.turns import Clean, Said
+from handoff.contract.turns import Clean, FileIds, Said
 
 _SESSION = Annotated[Said, pydantic.Field(max_length=40)]
 
@@ -36,6 +36,7 @@ class ReleaseArguments(_Arguments):
 
 class ReplyArguments(_Arguments):
     text: Annotated[Said, pydantic.Field(max_length=limits.TURN_TEXT_MAX)]
+    files: FileIds = []
 
 
 def parse[A: _Arguments](model: type[A], args: Mapping[str, Any]) -> A:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from handoff.contract import limits
 from handoff.contract.answers import ChannelName
+from handoff.contract.files import FILES_PER_MESSAGE
 from handoff.contract.kinds import FieldType, Outcome, Urgency
 
 type Schema = dict[str, Any]
@@ -182,6 +183,12 @@ def _reply() -> Tool:
             {
                 "handoff_session_id": _SESSION,
                 "text": {"type": "string", "minLength": 1, "maxLength": limits.TURN_TEXT_MAX},
+                "files": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "maxItems": FILES_PER_MESSAGE,
+                    "description": "Ids of files that were uploaded to this handoff.",
+                },
             },
             required=("handoff_session_id", "text"),
         ),

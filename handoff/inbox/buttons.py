@@ -14,6 +14,7 @@ from handoff.contract.commands import read_release
 from handoff.contract.kinds import Outcome
 from handoff.contract.text import readable
 from handoff.errors import Refused
+from handoff.inbox import attached
 from handoff.inbox.forms import CancelForm, ReleaseForm, ReplyForm, new_client_id
 from handoff.inbox.pages import OwnerRequest, Typed, address, own_name, owned, show, thread_of
 from handoff.inbox.release_line import obey
@@ -42,13 +43,18 @@ def reply(request: OwnerRequest, handoff: str) -> HttpResponse:
     if command is not None:
         return obey(request, session, command, Typed(handoff=handoff, reply=form))
     try:
+        files = attached.keep(request, session)
         replies.reply(
             session.pk,
             text=form.cleaned_data["text"],
             name=own_name(request),
             actor=f"owner:{request.user.pk}",
             client_id=form.cleaned_data["client_id"],
+            files=files,
         )
+    except attached.NotTaken as problem:
+        typed = Typed(handoff=handoff, reply=form)
+        return again(request, session, typed, problem=str(problem))
     except Refused:
         return show(
             request,
@@ -104,13 +110,15 @@ def cancel(request: OwnerRequest, handoff: str) -> HttpResponse:
     return _ended(request, session, ended, _("Cancelled. The agent has been told."))
 
 
-def again(request: OwnerRequest, session: Session, typed: Typed) -> HttpResponse:
+def again(
+    request: OwnerRequest, session: Session, typed: Typed, *, problem: str = ""
+) -> HttpResponse:
     """The page with what could not be taken on it."""
     return show(
         request,
         thread_of(request, session),
         status=UNPROCESSABLE,
-        problem=" ".join(typed.problems()),
+        problem=problem or " ".join(typed.problems()),
         typed=typed,
     )
 

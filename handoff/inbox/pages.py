@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Iterator
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
@@ -148,6 +149,7 @@ def show(
         "typed": typed,
         "reply": typed.reply or ReplyForm(initial={"client_id": new_client_id()}),
         "outcomes": OUTCOMES,
+        "file_types": ",".join(settings.FILE_TYPES),
         "waiting": inboxes.waiting(request.user.pk),
         "from_top": "after" in request.GET,
         "here": _address(thread.conversation, thread.detached)

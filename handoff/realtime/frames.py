@@ -6,7 +6,7 @@ from typing import Any, Literal
 import pydantic
 
 from handoff.contract import jsontext, limits
-from handoff.contract.turns import Body, Clean
+from handoff.contract.turns import Body, Clean, FileIds
 
 VERSION = 1
 Type = Literal["message.send", "ack", "typing", "conversation.resume_bot", "pong"]
@@ -26,6 +26,7 @@ class ClientFrame(Body):
 class Send(Body):
     client_id: str = pydantic.Field(min_length=1, max_length=limits.CLIENT_ID_MAX)
     text: Clean
+    files: FileIds = []
 
 
 class Ack(Body):

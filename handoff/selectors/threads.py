@@ -8,7 +8,7 @@ from typing import Final
 from handoff.contract import ids
 from handoff.contract.kinds import OPEN, Author, ChannelKind, SessionStatus
 from handoff.contract.text import visible
-from handoff.models import Agent, Conversation, Message, Session
+from handoff.models import Agent, Conversation, File, Message, Session
 from handoff.selectors import inboxes, inboxwords, payloads
 
 LINES: Final = 200
@@ -31,6 +31,7 @@ class Line:
     at: dt.datetime
     is_note: bool
     undelivered: bool
+    files: tuple[File, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,6 +213,7 @@ def _line(message: Message) -> Line:
         at=message.at,
         is_note=message.author == Author.SYSTEM and bool(message.note_type),
         undelivered=message.undelivered,
+        files=tuple(message.files.all()) if message.has_files else (),
     )
 
 
