@@ -15,6 +15,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 ACCEPT: Final = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
 HALF: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"
 CUT: Final = b""
+TOLERANCE_SECONDS: Final = 300.0
 type Answer = bytes | Callable[["Came"], bytes]
 """What is written back before the connection is closed."""
 
@@ -26,7 +27,7 @@ def status(code: int, body: bytes = b"", **headers: str) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Came:
     """One request as it arrived."""
 
@@ -34,7 +35,9 @@ class Came:
     body: bytes
     path: str
     verified: bool
-    """By one of the receiver's secrets, with a timestamp within five minutes."""
+    """By one of the receiver's secrets, with a timestamp within five minutes of its clock."""
+    accepted: bool = False
+    """Whether it was answered with a whole 2xx, which may have come too late."""
 
     @property
     def id(self) -> str:
@@ -53,13 +56,15 @@ class Came:
 class Receiver:
     """Takes what comes. `answers` are given in turn, then `always`."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.secrets: list[str] = []
+        self.clock_ahead = 0.0
+        """Seconds that its clock is ahead of ours."""
         self.came: list[Came] = []
         self.answers: collections.deque[Answer] = collections.deque()
         self.always: Answer = ACCEPT
         self._changed = threading.Condition()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
         self._server.daemon_threads = True
         self.port: int = self._server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}/hook"
@@ -81,14 +86,24 @@ class Receiver:
         return Handler
 
     def _take(self, headers: dict[str, str], body: bytes, path: str) -> bytes:
-        found = Came(
-            headers, body, path, any(_is_signed(one, body, headers) for one in self.secrets)
-        )
+        found = Came(headers, body, path, self._verified(headers, body))
         with self._changed:
             self.came.append(found)
             answer = self.answers.popleft() if self.answers else self.always
             self._changed.notify_all()
-        return answer if isinstance(answer, bytes) else answer(found)
+        said = answer if isinstance(answer, bytes) else answer(found)
+        found.accepted = said.startswith(b"HTTP/1.1 2") and said != HALF
+        return said
+
+    def _verified(self, headers: dict[str, str], body: bytes) -> bool:
+        if not any(_is_signed(one, body, headers) for one in self.secrets):
+            return False
+        apart = time.time() + self.clock_ahead - int(headers["webhook-timestamp"])
+        return abs(apart) <= TOLERANCE_SECONDS
+
+    def close(self) -> None:
+        """Stop listening before it began."""
+        self._server.server_close()
 
     def wait_for(self, number: int, *, seconds: float = 20) -> list[Came]:
         """Everything that came, once it is so many requests."""
