@@ -64,6 +64,7 @@ class DeskSite(AdminSite):
                 "dashboard": numbers,
                 "median_answer": in_words(numbers.median_answer),
                 "links_to_channels": request.user.has_perm("handoff.view_channel"),
+                "links_to_webhooks": request.user.has_perm("handoff.view_webhook"),
             }
         return super().index(request, context)
 

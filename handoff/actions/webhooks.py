@@ -200,12 +200,12 @@ def forget_calls() -> int:
     return gone
 
 
-def reseal_webhooks() -> list[Webhook]:
+def reseal_webhooks(*, actor: str) -> list[Webhook]:
     """Seal the secrets under the first key, as `reseal_channels` does; those that no key opens."""
     unreadable = []
     for pk in list(Webhook.objects.values_list("pk", flat=True)):
         with writing():
-            row = Webhook.objects.select_for_update(no_key=True).get(pk=pk)
+            row = _locked(Webhook(pk=pk))
             try:
                 row.sealed_secret = reseal(row.sealed_secret)
                 row.sealed_previous = reseal(row.sealed_previous) if row.sealed_previous else ""
@@ -213,6 +213,7 @@ def reseal_webhooks() -> list[Webhook]:
                 unreadable.append(row)
                 continue
             row.save(update_fields=["sealed_secret", "sealed_previous"])
+            _note("webhook.changed", row, actor=actor, details={"fields": [], "resealed": True})
     return unreadable
 
 

@@ -20,6 +20,7 @@ from handoff.contract.kinds import AttemptStatus
 from handoff.management.shell import command
 from handoff.models import Agent, Attempt, Channel, Delivery, DeliveryStatus, InboundEvent
 from handoff.outbound.mail_url import MailFolder, parse_mail_url
+from handoff.selectors import webhooks
 from handoff.selectors.channels import NO_OWNER, deserted
 
 REDIS_SECONDS: Final = 2.0
@@ -52,6 +53,7 @@ def findings() -> Iterator[Finding]:
         if schema.state is State.BAD:
             return
         yield from _channels()
+        yield from _webhooks()
         yield _work()
         yield _questions()
     except DatabaseError as problem:
@@ -143,6 +145,13 @@ def _channels() -> Iterator[Finding]:
             )
     for channel in deserted(enabled):
         yield Finding(State.LOOK, f"Channel {channel.pk} ({channel.label}): {NO_OWNER}")
+
+
+def _webhooks() -> Iterator[Finding]:
+    for row in webhooks.ailing():
+        what = webhooks.problem(row) or f"it fails since {row.failing_since:%Y-%m-%d %H:%M} UTC."
+        state = State.LOOK if row.enabled else State.BAD
+        yield Finding(state, f"Webhook {row.public_id} of {row.agent.name} ({row}): {what}")
 
 
 def _work() -> Finding:

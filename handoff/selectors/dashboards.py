@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from handoff.contract.kinds import OPEN, AttemptStatus, SessionStatus
 from handoff.contract.text import visible
 from handoff.models import Attempt, Channel, Delivery, DeliveryStatus, Session
+from handoff.selectors import webhooks
 
 FAILURES_OVER: Final = dt.timedelta(hours=24)
 ANSWERS_OVER: Final = dt.timedelta(days=7)
@@ -40,6 +41,15 @@ class Ill:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class StoppedWebhook:
+    """A webhook that the desk switched off."""
+
+    pk: int
+    name: str
+    problem: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Dashboard:
     open: int
     unknown: int
@@ -50,6 +60,7 @@ class Dashboard:
     median_answer: dt.timedelta | None
     """From the request to the values; None without answers."""
     ill: tuple[Ill, ...]
+    webhooks: tuple[StoppedWebhook, ...]
     has_public_url: bool
 
     @property
@@ -58,7 +69,7 @@ class Dashboard:
 
 
 def dashboard() -> Dashboard:
-    """All of it in six queries."""
+    """All of it in seven queries."""
     took = _times_to_answer()
     return Dashboard(
         open=Session.objects.filter(status__in=OPEN).count(),
@@ -68,6 +79,7 @@ def dashboard() -> Dashboard:
         answers=len(took),
         median_answer=dt.timedelta(seconds=statistics.median(took)) if took else None,
         ill=_ill(),
+        webhooks=_stopped(),
         has_public_url=bool(settings.PUBLIC_BASE_URL),
     )
 
@@ -116,4 +128,13 @@ def _ill() -> tuple[Ill, ...]:
             hint=channel.last_error_hint,
         )
         for channel in found
+    )
+
+
+def _stopped() -> tuple[StoppedWebhook, ...]:
+    return tuple(
+        StoppedWebhook(
+            pk=row.pk, name=f"{row.agent.name}: {row}", problem=webhooks.problem(row)
+        )
+        for row in webhooks.ailing().filter(enabled=False)
     )

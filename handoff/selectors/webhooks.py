@@ -146,7 +146,7 @@ def live() -> QuerySet[Webhook]:
     return Webhook.objects.filter(enabled=True, agent__enabled=True)
 
 
-def stopped() -> QuerySet[Webhook]:
+def ailing() -> QuerySet[Webhook]:
     """Those that the desk itself switched off, or that fail now."""
     failing = Q(enabled=True, failing_since__isnull=False)
     return Webhook.objects.filter(failing | ~Q(stopped="")).select_related("agent")

@@ -5,14 +5,18 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError
 
 from handoff.actions.reseal_channels import reseal_channels
+from handoff.actions.webhooks import reseal_webhooks
 
 
 class Command(BaseCommand):
-    help = "Seal the credentials of all channels under the first key; then drop the old keys."
+    help = "Seal all credentials under the first key; then drop the old keys."
 
     def handle(self, *args: Any, **options: Any) -> None:
         resealed = reseal_channels(actor="shell")
+        lost = reseal_webhooks(actor="shell")
         self.stdout.write(f"Channels sealed under the first key: {resealed.done}.")
-        if resealed.unreadable:
-            names = "\n".join(f"Channel {one.pk}: {one}" for one in resealed.unreadable)
-            raise CommandError(f"No key opens these; enter their credentials again.\n{names}")
+        names = [f"Channel {one.pk}: {one}" for one in resealed.unreadable]
+        names += [f"Webhook {one.public_id}: {one}" for one in lost]
+        if names:
+            words = "No key opens these; enter their credentials again, or rotate their secrets."
+            raise CommandError("\n".join([words, *names]))
