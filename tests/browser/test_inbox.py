@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from tests import environment, programs
 from tests.config.servers import Server, running
+from tests.databases import copied
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -30,31 +31,47 @@ class Story:
     def at(self, path: str) -> str:
         return f"http://127.0.0.1:{self.server.port}{path}"
 
-    def signed_in(self, **context: Any) -> BrowserContext:
-        """A browser of its own in which the owner is signed in, by the page itself."""
+    def signed_in(self, name: str = "ada", **context: Any) -> BrowserContext:
+        """A browser of its own in which an owner is signed in, by the page itself."""
         opened = self.browser.new_context(**context)
         page = opened.new_page()
         page.goto(self.at("/inbox/"))
-        page.locator("#username").fill("ada")
+        page.locator("#username").fill(name)
         page.locator("#password").fill("correct horse battery")
         page.locator("main button").click()
         expect(page.locator("#list")).to_be_visible()
         page.close()
         return opened
 
-    def subscriber_says(self, text: str, *, client_id: str) -> None:
+    def subscriber_says(self, text: str, *, client_id: str, where: str = "sam") -> str:
+        """Sends a line; whom it goes to."""
         body = {"client_id": client_id, "author": "subscriber", "text": text}
+        path = f"/api/v1/conversations/{self.facts[where].split('/')[2]}/messages"
+        status, answer = self.ask("POST", path, body)
+        assert status == 201
+        return str(answer["message"]["routed_to"])
+
+    def subscriber_reads(self) -> list[str]:
+        """What people said to Sam, as the agent's front end gets it."""
+        _, page = self.ask("GET", f"{self.facts['messages']}?limit=200")
+        return [line["text"] for line in page["data"] if line["author"] == "person"]
+
+    def delivery(self) -> str:
+        """What is known of Sam's handoff reaching somebody."""
+        _, found = self.ask("GET", f"/api/v1/handoffs/{self.facts['session']}")
+        return str(found["attempts"][0]["delivery"])
+
+    def ask(
+        self, method: str, path: str, body: dict[str, Any] | None = None
+    ) -> tuple[int, dict[str, Any]]:
+        headers = {
+            "authorization": f"Bearer {self.facts['token']}",
+            "content-type": "application/json",
+        }
         with contextlib.closing(self.server.connection()) as connection:
-            connection.request(
-                "POST",
-                self.facts["messages"],
-                json.dumps(body),
-                {
-                    "authorization": f"Bearer {self.facts['token']}",
-                    "content-type": "application/json",
-                },
-            )
-            assert connection.getresponse().status == 201
+            connection.request(method, path, json.dumps(body) if body else None, headers)
+            response = connection.getresponse()
+            return response.status, json.loads(response.read())
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +82,9 @@ def browser(chromium_path: str) -> Iterator[Browser]:
         found.close()
 
 
-@pytest.fixture
-def story(browser: Browser, tmp_path: Path, database_url: str) -> Iterator[Story]:
-    folder = tmp_path / "desk"
+@contextlib.contextmanager
+def telling(browser: Browser, folder: Path, database_url: str) -> Iterator[Story]:
+    """A desk of its own in `folder`, which is made."""
     folder.mkdir(mode=0o700)
     port = programs.free_port()
     settings = {"PUBLIC_BASE_URL": f"http://127.0.0.1:{port}", "HANDOFF_WATCHER": "0"}
@@ -86,6 +103,22 @@ def story(browser: Browser, tmp_path: Path, database_url: str) -> Iterator[Story
         folder, database_url, settings="config.settings", port=port, environ=settings
     ) as server:
         yield Story(server, browser, json.loads(made.stdout))
+
+
+@pytest.fixture
+def story(browser: Browser, tmp_path: Path, database_url: str) -> Iterator[Story]:
+    with telling(browser, tmp_path / "desk", database_url) as told:
+        yield told
+
+
+@pytest.fixture(scope="module")
+def shared(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory, _migrated: str
+) -> Iterator[Story]:
+    """A desk of several tests that are about the browser: none changes what another looks at."""
+    folder = tmp_path_factory.mktemp("shared")
+    with copied(_migrated, folder) as url, telling(browser, folder / "desk", url) as told:
+        yield told
 
 
 def complaints(page: Page) -> list[str]:
@@ -137,7 +170,7 @@ def test_an_owner_replies_and_releases_while_the_page_is_live(story: Story) -> N
         expect(shown.locator(".line-note .line-text")).to_contain_text(note)
         expect(shown.locator(".strip")).to_have_count(0)
     expect(page.get_by_label("Not sent")).to_have_value("Typed when it was over")
-    expect(listed.locator("#group-active .badge")).to_have_text("1")
+    expect(listed.locator("#group-active .badge")).to_have_text("2")
     expect(listed.get_by_text("Released by an owner: could not be resolved")).to_be_visible()
     assert heard == []
 
@@ -154,6 +187,19 @@ def test_everything_works_without_scripts(story: Story) -> None:
 
     page.get_by_role("button", name="Take it on").click()
     expect(page.get_by_text("You hold this handoff now.")).to_be_visible()
+    page.get_by_role("button", name="Extend").click()
+    expect(page.get_by_text("Extended: both clocks begin again.")).to_be_visible()
+    page.get_by_role("button", name="Resend notice").click()
+    expect(page.get_by_text("The other owners are being mailed.")).to_be_visible()
+    page.get_by_role("button", name="Copy link").click()
+    link = page.get_by_label("Link to the return form").input_value()
+    assert link.startswith(story.at("/r/"))
+    page.get_by_text("Hand over", exact=True).click()
+    page.get_by_label("Who works on it from now on").select_option("Bea Lovelace")
+    page.get_by_role("button", name="Hand it over").click()
+    expect(page.get_by_text("Bea Lovelace holds this handoff now.")).to_be_visible()
+    page.get_by_role("button", name="Take over from Bea Lovelace").click()
+    expect(page.get_by_text("You hold this handoff now.")).to_be_visible()
     page.get_by_label("Reply to the subscriber").fill("I look\ninto it.")
     page.get_by_role("button", name="Send reply").click()
     expect(page.locator(".line-person .line-text")).to_have_text(["I look\ninto it."])
@@ -162,6 +208,22 @@ def test_everything_works_without_scripts(story: Story) -> None:
     page.get_by_role("button", name="Cancel this handoff").click()
     expect(page.get_by_text("Cancelled. The agent has been told.")).to_be_visible()
     expect(page.locator(".line-note").last).to_contain_text("was cancelled. Asked twice.]")
+
+    page.goto(story.at("/inbox/"))
+    page.locator("#filter summary").click()
+    page.get_by_label("Urgency").select_option("Low urgency")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.locator(".entry .who")).to_have_text(["Lou"])
+    page.locator(".entry-link").click()
+    expect(page.locator(".line-text").first).to_have_text("Line 251.")
+    page.get_by_role("link", name="Show earlier lines").click()
+    expect(page.locator(".line-text").first).to_have_text("Line 51.")
+    page.get_by_role("link", name="Show earlier lines").click()
+    expect(page.locator(".line-text").last).to_have_text("Line 50.")
+    page.get_by_role("link", name="Show later lines").click()
+    expect(page.locator(".line-text").first).to_have_text("Line 51.")
+    page.get_by_role("link", name="Show the newest lines").click()
+    expect(page.locator(".line-text").last).to_have_text("Line 450.")
 
 
 LOOKS: Final = [
@@ -173,7 +235,7 @@ LOOKS: Final = [
 """Colour scheme, language of the browser, width in pixels."""
 
 
-def test_every_page_is_accessible_and_fits(story: Story) -> None:
+def test_every_page_is_accessible_and_fits(shared: Story) -> None:
     for scheme, language, width in LOOKS:
         look: dict[str, Any] = {
             "color_scheme": scheme,
@@ -181,15 +243,22 @@ def test_every_page_is_accessible_and_fits(story: Story) -> None:
             "viewport": {"width": width, "height": 800},
         }
         direction = "rtl" if language == "ar" else "ltr"
-        paths = ["/inbox/", *(story.facts[name] for name in ("sam", "sara", "kim", "done"))]
-        page = story.signed_in(**look).new_page()
+        paths = [
+            "/inbox/",
+            *(shared.facts[name] for name in ("sam", "sara", "kim", "done", "long")),
+        ]
+        page = shared.signed_in(**look).new_page()
         heard = complaints(page)
         for path in paths:
-            page.goto(story.at(path))
+            page.goto(shared.at(path))
             assert faults(page, width=width, direction=direction) == [], (path, look)
+        page.goto(shared.at(shared.facts["sam"]))
+        page.get_by_role("button", name="Copy link").click()
+        expect(page.locator(".copied input")).to_be_focused()
+        assert faults(page, width=width, direction=direction) == [], look
         assert heard == []
-        stranger = story.browser.new_context(**look).new_page()
-        stranger.goto(story.at("/inbox/"))
+        stranger = shared.browser.new_context(**look).new_page()
+        stranger.goto(shared.at("/inbox/"))
         assert faults(stranger, width=width, direction=direction) == [], look
 
 
@@ -205,26 +274,24 @@ def faults(page: Page, *, width: int, direction: str) -> list[str]:
     return said
 
 
-def test_an_owner_fills_in_the_return_form_from_the_strip(story: Story) -> None:
-    owner = story.signed_in()
-    page = opened(owner, story.at(story.facts["sam"]))
-    form = opened(owner, story.at(story.facts["sam"]))
-    form.get_by_role("link", name="Fill return form").click()
-    form.get_by_role("radio", name="shipped").check()
-    form.get_by_role("button", name="Send", exact=True).click()
-
-    expect(page.locator(".line-note .line-text")).to_contain_text("• order_status: shipped")
-    expect(page.get_by_role("link", name="Fill return form")).to_have_count(0)
-
-
-def test_the_keyboard_reaches_every_button_of_the_strip(story: Story) -> None:
-    page = opened(story.signed_in(), story.at(story.facts["sam"]))
+def test_the_keyboard_reaches_every_button_of_the_strip(shared: Story) -> None:
+    page = opened(shared.signed_in(), shared.at(shared.facts["sam"]))
     page.locator("#content").focus()
     reached = []
-    for _ in range(12):
+    for _ in range(16):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.innerText.trim()"))
-    wanted = ["Fill return form", "Reply", "Take it on", "Release without values", "Cancel"]
+    wanted = [
+        "Fill return form",
+        "Reply",
+        "Take it on",
+        "Hand over",
+        "Release without values",
+        "Extend",
+        "Resend notice",
+        "Copy link",
+        "Cancel",
+    ]
     assert [said for said in reached if said in wanted] == wanted
     page.get_by_role("link", name="Reply").press("Enter")
     expect(page.get_by_label("Reply to the subscriber")).to_be_focused()

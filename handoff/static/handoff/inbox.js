@@ -1,6 +1,9 @@
 // Keeps an inbox page live: a nudge on /ws/inbox has the page fetched again, and the regions that
 // changed are put in place without losing what is typed. Without this script nothing is missing
 // but that; the page says itself that it is not live.
+import { takeNews } from "./inbox-alerts.js";
+import { keepLines, putLines, readEarlier } from "./inbox-lines.js";
+import { copyLinks } from "./inbox-link.js";
 
 const live = document.querySelector("#live");
 const FIRST_WAIT = 1000;
@@ -15,11 +18,12 @@ const sent = new Map();
 
 /** What somebody did in a region: texts, choices, opened parts, the focus. */
 function remember(region) {
-  const fields = [...region.querySelectorAll("textarea[id], input[id]")];
+  const fields = [...region.querySelectorAll("textarea[id], input[id], select[id]")];
   const active = document.activeElement;
   return {
     fields: fields.map(({ id, type, value, checked }) => ({ id, type, value, checked })),
     names: [...region.querySelectorAll("input[name=client_id]")].map((field) => field.value),
+    kept: [...region.querySelectorAll("[data-keep]")],
     open: [...region.querySelectorAll("details[id]")].map(({ id, open }) => ({ id, open })),
     focus: region.contains(active) && active.id ? active : null,
     unsent: (region.querySelector("[data-unsent]")?.value ?? "").trim(),
@@ -40,6 +44,10 @@ function restore(region, kept) {
     const part = document.getElementById(id);
     if (part) part.open = open;
   }
+  for (const part of kept.kept) {
+    const fresh = document.getElementById(part.id);
+    if (fresh && !fresh.childElementCount) fresh.replaceChildren(...part.childNodes);
+  }
   const focus = kept.focus && document.getElementById(kept.focus.id);
   if (focus) {
     focus.focus({ preventScroll: true });
@@ -58,18 +66,6 @@ function keepUnsent(region, text) {
   place.querySelector("textarea").value = text;
 }
 
-/** Lines come and change one by one, so that a reader of the log hears only what is new. */
-function putLines(list, fresh) {
-  const wanted = new Set([...fresh.children].map((line) => line.id));
-  for (const line of [...list.children]) if (!wanted.has(line.id)) line.remove();
-  for (const line of [...fresh.children]) {
-    const known = document.getElementById(line.id);
-    if (!known) list.append(line);
-    else if (sent.get(line.id) !== line.outerHTML) known.replaceWith(line.cloneNode(true));
-    sent.set(line.id, line.outerHTML);
-  }
-}
-
 /** A region as it was sent, without the hidden fields, which differ each time. */
 function written(region) {
   const copy = region.cloneNode(true);
@@ -77,12 +73,12 @@ function written(region) {
   return copy.innerHTML;
 }
 
-function put(region, fresh) {
+function put(region, fresh, page) {
   const news = written(fresh);
   if (sent.get(region.id) === news) return;
   sent.set(region.id, news);
   if (region.dataset.region === "lines") {
-    putLines(region, fresh);
+    putLines(region, fresh, page);
     return;
   }
   const unsent = region.querySelector("#unsent:not([hidden]) textarea")?.value ?? "";
@@ -135,8 +131,9 @@ async function readOnce() {
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const region of document.querySelectorAll(REGIONS)) {
     const news = fresh.getElementById(region.id);
-    if (news) put(region, news);
+    if (news) put(region, news, fresh);
   }
+  takeNews(fresh);
   localTimes();
 }
 
@@ -187,11 +184,11 @@ function connect(wait = FIRST_WAIT) {
 
 for (const region of document.querySelectorAll(REGIONS)) {
   sent.set(region.id, written(region));
-  if (region.dataset.region === "lines") {
-    for (const line of region.children) sent.set(line.id, line.outerHTML);
-  }
+  if (region.dataset.region === "lines") keepLines(region);
 }
 localTimes();
+readEarlier(localTimes);
+copyLinks();
 document.querySelector("#problem")?.focus();
 
 // Ctrl+Enter sends what is typed, as in a chat; Enter alone is a new line.
