@@ -133,8 +133,6 @@ def _ill() -> tuple[Ill, ...]:
 
 def _stopped() -> tuple[StoppedWebhook, ...]:
     return tuple(
-        StoppedWebhook(
-            pk=row.pk, name=f"{row.agent.name}: {row}", problem=webhooks.problem(row)
-        )
+        StoppedWebhook(pk=row.pk, name=f"{row.agent.name}: {row}", problem=webhooks.problem(row))
         for row in webhooks.ailing().filter(enabled=False)
     )
