@@ -19,7 +19,7 @@ from handoff.actions.events import locked
 from handoff.actions.writing import writing
 from handoff.contract import files
 from handoff.contract.kinds import Author
-from handoff.errors import DeskUnavailable, Invalid, TooLarge
+from handoff.errors import DeskUnavailable, Invalid, NotFound, TooLarge
 from handoff.models import Conversation, File, Message
 
 log = logging.getLogger(__name__)
@@ -125,7 +125,7 @@ def _begin(
 def attach(message: Message, ids: Sequence[str], *, by: Collection[Author]) -> None:
     """Say files with a line that was just written. Inside `writing()`, conversation locked.
 
-    Raises Invalid unless each waits in this conversation and one of `by` uploaded it.
+    Raises NotFound unless each waits in this conversation and one of `by` uploaded it.
     """
     if not ids:
         return
@@ -138,9 +138,8 @@ def attach(message: Message, ids: Sequence[str], *, by: Collection[Author]) -> N
         deleted_at=None,
     )
     if waiting.update(message=message) != len(ids):
-        raise Invalid(
-            "The files can't be used: upload each to this conversation, and send it once.",
-            details={"problems": [{"field": "files", "problem": "must wait here, unused"}]},
+        raise NotFound(
+            "No such file waits here: upload each to this conversation, and send it once."
         )
     message.has_files = True
     message.save(update_fields=["has_files"])

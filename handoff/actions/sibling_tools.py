@@ -9,7 +9,7 @@ from handoff.contract.answers import Answer
 from handoff.contract.sibling_calls import ReleaseArguments, ReplyArguments, parse
 from handoff.contract.turns import ToolCall
 from handoff.contract.wording import problems_of
-from handoff.errors import Invalid, NotFound, Refused
+from handoff.errors import NotFound, Refused
 from handoff.models import Agent, Session
 from handoff.selectors import hops, payloads, toolanswers
 
@@ -51,8 +51,11 @@ def reply_call(agent: Agent, call: ToolCall, *, key: str) -> Answer:
         first = reply_as_sibling(
             agent, session.pk, text=args.text, client_id=client_id, files=args.files
         )
-    except Invalid as error:
-        raise invalid(error.details["problems"], tool=call.name) from error
+    except NotFound as error:
+        if not args.files:
+            raise
+        problem = "must have been uploaded to this handoff and sent with nothing yet"
+        raise invalid([{"field": "files", "problem": problem}], tool=call.name) from error
     session = payloads.sessions().get(pk=session.pk)
     return toolanswers.of_reply(session, already=not first)
 

@@ -79,9 +79,7 @@ class ConversationBody(Body):
 
 
 def _each_once(value: list[str]) -> list[str]:
-    if len(set(value)) < len(value):
-        raise PydanticCustomError("files", "names a file twice")
-    return value
+    return list(dict.fromkeys(value))
 
 
 FileIds = Annotated[

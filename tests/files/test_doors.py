@@ -101,9 +101,9 @@ def test_nobody_else_gets_it_or_puts_one_there(desk: Desk) -> None:
     file = door.upload(desk, mine, samples.PNG, kind="image/png").json["id"]
     unsaid = f"/files/{file}/link/?ticket={desk.ticket(mine)}"
     assert door.ask(desk, "POST", unsaid).status == 404
-    assert door.say(desk, other, "Not from here", file)[0] == 400
+    assert door.say(desk, other, "Not from here", file)[0] == 404
     assert door.say(desk, mine, "Here", file)[0] == 201
-    assert door.say(desk, mine, "Again", file)[0] == 400
+    assert door.say(desk, mine, "Again", file)[0] == 404
 
     assert door.fetch(desk, file, token=desk.other_token).status == 404
     assert door.fetch(desk, file, token="hd_wrong").status == 401
@@ -149,7 +149,7 @@ def test_a_visitor_sends_one_from_a_page_that_may(desk: Desk) -> None:
     assert (sent.status, sent.json["name"]) == (201, "photo.png")
     assert sent.headers["Access-Control-Allow-Origin"] == here
     # a file that a visitor brought is not said by the agent
-    assert door.say(desk, conversation, "Mine?", sent.json["id"], author="agent")[0] == 400
+    assert door.say(desk, conversation, "Mine?", sent.json["id"], author="agent")[0] == 404
     assert door.say(desk, conversation, "A photo", sent.json["id"])[0] == 201
 
 

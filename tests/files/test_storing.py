@@ -19,7 +19,7 @@ from handoff.actions.turns import post_turn
 from handoff.contract import files
 from handoff.contract.kinds import Author
 from handoff.contract.turns import TurnBody
-from handoff.errors import DeskUnavailable, HandoffError, Invalid, TooFast, TooLarge
+from handoff.errors import DeskUnavailable, HandoffError, Invalid, NotFound, TooFast, TooLarge
 from handoff.models import Agent, Conversation, File
 from handoff.selectors import conversations
 from handoff.selectors import files as selectors
@@ -114,15 +114,15 @@ def test_a_conversation_and_the_desk_hold_so_much_and_no_more(
 
 def test_a_line_takes_what_waits_for_it_and_all_or_nothing(place: Conversation) -> None:
     mine, other = stored(place), stored(factories.conversation(place.agent, "visitor-2"))
-    with pytest.raises(Invalid):
+    with pytest.raises(NotFound):
         said(place, mine, other)
     assert not place.messages.exists()
     message = said(place, mine)
     assert (message.has_files, message.files.get().public_id) == (True, mine.public_id)
     assert said(place, mine).pk == message.pk, "the same turn again is the same line"
-    with pytest.raises(Invalid):
+    with pytest.raises(NotFound):
         said(place, mine, text="Once more")
-    with pytest.raises(Invalid):
+    with pytest.raises(NotFound):
         post_turn(
             place,
             TurnBody(client_id="x", author="agent", text="Mine", files=[stored(place).public_id]),
