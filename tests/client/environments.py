@@ -10,8 +10,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
+
+import pytest
 
 LOCKS: Final = Path(__file__).parent / "locks"
 MAKE_SECONDS: Final = 600
@@ -21,16 +24,44 @@ WHOLE: Final = "whole"
 
 def python(lock: str) -> Path:
     """The interpreter of an environment that holds what the lock pins, by hash."""
-    written = (LOCKS / f"{lock}.lock").read_bytes()
+    written = LOCKS / f"{lock}.lock"
     base = f"{sys.version}{sys.executable}".encode()
-    name = f"{lock}-{hashlib.sha256(base + written).hexdigest()[:16]}"
+    return _made(lock, base + written.read_bytes(), lambda folder: _make(folder, written)) / (
+        "bin/python"
+    )
+
+
+def node(lock: str) -> Path:
+    """A folder with the `node_modules` of a lock for Node.js; the test is skipped without Node.js.
+
+    No package runs a program of its own when it is installed.
+    """
+    if shutil.which("npm") is None:
+        pytest.skip("there is no Node.js")
+    place = LOCKS / lock
+    files = [place / "package.json", place / "package-lock.json"]
+
+    def install(folder: Path) -> None:
+        folder.mkdir()
+        for file in files:
+            shutil.copy(file, folder)
+        options = ["--ignore-scripts", "--no-audit", "--no-fund"]
+        _run("npm", "ci", "--prefix", str(folder), *options)
+        (folder / WHOLE).touch()
+
+    return _made(lock, b"".join(file.read_bytes() for file in files), install)
+
+
+def _made(lock: str, written: bytes, make: Callable[[Path], None]) -> Path:
+    """The folder for what is written in a lock, made by whoever needs it first."""
+    name = f"{lock}-{hashlib.sha256(written).hexdigest()[:16]}"
     folder = _place() / name
     with (folder.parent / f"{name}.making").open("w") as making:
         fcntl.flock(making, fcntl.LOCK_EX)
         if not (folder / WHOLE).exists():
             shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed
-            _make(folder, LOCKS / f"{lock}.lock")
-    return folder / "bin" / "python"
+            make(folder)
+    return folder
 
 
 def _place() -> Path:

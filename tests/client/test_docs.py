@@ -2,9 +2,6 @@
 
 import contextlib
 import json
-import os
-import re
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,46 +11,11 @@ import pytest
 
 from handoff_client import Desk
 from tests import environment
-from tests.client import environments
+from tests.client import snippets
 from tests.client.shop import Shop, shop
-from tests.client.test_wrappers import AGENTS, clean
 
 PAGE: Final = environment.ROOT / "docs" / "agents.md"
-_BLOCK: Final = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN: Final = "no test runs it:\n\n"
-
-
-def snippets() -> dict[str, tuple[str, str]]:
-    """Heading and number -> language and source."""
-    found = {}
-    for section in PAGE.read_text().split("\n## ")[1:]:
-        title = section.partition("\n")[0]
-        for number, (language, source) in enumerate(_BLOCK.findall(section), start=1):
-            found[f"{title} {number}"] = (language, source)
-    return found
-
-
-def run(desk: Shop, folder: Path, snippet: str) -> str:
-    """What a snippet prints, as its reader would run it."""
-    language, source = snippets()[snippet]
-    program = [environments.python("frameworks"), "-c"] if language == "python" else ["sh", "-euc"]
-    variables = {
-        "DESK_URL": desk.url,
-        "DESK_TOKEN": desk.token,
-        "DESK_CHANNEL": str(desk.channel),
-        "PYTHONPATH": os.pathsep.join([str(environment.ROOT / "client"), str(AGENTS)]),
-    }
-    finished = subprocess.run(
-        [*program, source],
-        cwd=folder,
-        env={**clean(), **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert finished.returncode == 0, finished.stderr
-    return finished.stdout
 
 
 @contextlib.contextmanager
@@ -107,6 +69,14 @@ def was_told_at_once(printed: str) -> bool:
     return printed == f"I was told: {HANDED}\n"
 
 
+def asks_in_words(printed: str) -> bool:
+    return printed == f"{HANDED}\n"
+
+
+def was_told_in_json(printed: str) -> bool:
+    return printed.startswith("I was told: ") and f'"text":"{HANDED}"' in printed
+
+
 RUNS: Final[dict[str, Callable[[str], bool]]] = {
     "curl 1": asks,
     "Python 1": waits,
@@ -114,21 +84,27 @@ RUNS: Final[dict[str, Callable[[str], bool]]] = {
     "LangGraph and LangChain 1": was_told,
     "OpenAI Agents SDK 1": was_told_at_once,
     "Pydantic AI 1": was_told,
+    "MCP 1": asks_in_words,
+    "TypeScript 1": was_told_in_json,
 }
 """Snippet -> whether what it printed is right."""
+LOCKS: Final = {"MCP 1": "mcp"}
+"""Snippets that have an environment of their own."""
 
 
 @pytest.mark.slow
 def test_every_snippet_does_what_the_page_says(tmp_path: Path, database_url: str) -> None:
     with shop(tmp_path / "desk", database_url) as desk, desk.served(), everything_ends(desk):
         for snippet, is_right in RUNS.items():
-            printed = run(desk, tmp_path, snippet)
+            lock = LOCKS.get(snippet, "frameworks")
+            printed = snippets.run(desk, tmp_path, snippets.of(PAGE)[snippet], lock=lock)
             assert is_right(printed), f"{snippet} printed {printed}"
 
 
 def test_no_snippet_is_left_out_unless_it_says_so() -> None:
     page = PAGE.read_text()
-    for name, (language, source) in snippets().items():
+    found = snippets.of(PAGE)
+    for name, (language, source) in found.items():
         block = f"```{language}\n{source}"
         assert (name in RUNS) is not (NOT_RUN + block in page), name
-    assert set(RUNS) <= set(snippets())
+    assert set(RUNS) <= set(found)
