@@ -18,8 +18,8 @@ from tests.reliability.stopped_reader import StoppedReader, following
 from tests.reliability.stories import new_mark
 
 LINES: Final = 500
-LONG: Final = "漢" * 7900
-"""Nearly the longest line, 24 kB as UTF-8."""
+LONG: Final = "😀" * 7900
+"""Nearly the longest line, 32 kB as UTF-8."""
 LONG_LINES: Final = 150
 SETTLE_SECONDS: Final = 2.0
 
@@ -93,17 +93,21 @@ def test_clients_that_read_nothing_cost_little_and_are_cut_off(
 ) -> None:
     """`size`: how many. The same without back-pressure shows what that is worth."""
     place = Place(tmp_path / "desk", database_url)
-    with place.serving(HANDOFF_HEARTBEAT_SECONDS="3") as doors:
+    with place.serving(HANDOFF_HEARTBEAT_SECONDS="5") as doors:
         conversation = doors.conversation(new_mark())
         burst(doors, conversation, LONG_LINES, LONG)
         with deaf_agents(doors.port, doors.seed.token, size) as clients:
             bounded = grown(place, size)
-            time.sleep(3)
-            assert all(cut_off(client, within=3) for client in clients)
+            time.sleep(5)
+            assert all(cut_off(client, within=12) for client in clients)
         reader = Follower(doors.seed.token, conversation, [doors.port])
         with following(reader):
             reader.wait_for(LONG_LINES, seconds=20)
         assert reader.ids() == list(range(1, LONG_LINES + 1)), "who comes back gets all of it"
+        with deaf_agents(doors.port, doors.seed.token, 2):
+            time.sleep(1)
+            place.server.terminate()
+            assert place.server.wait(8) == 0, "they hold up the end of the process"
     with (
         place.serving(variant=Variant.NO_BACK_PRESSURE) as doors,
         deaf_agents(doors.port, doors.seed.token, size),
@@ -112,19 +116,21 @@ def test_clients_that_read_nothing_cost_little_and_are_cut_off(
     assert place.tracebacks() == []
     report(
         8,
-        f"{size} clients that read nothing of {LONG_LINES} lines of 24 kB: {bounded:.2f} MB each,"
+        f"{size} clients that read nothing of {LONG_LINES} lines of 32 kB: {bounded:.2f} MB each,"
         f" and cut off; without back-pressure {unbounded:.2f} MB each",
     )
-    assert bounded < 1.5
-    assert unbounded > 2 * bounded
+    assert bounded < 2.5
+    assert unbounded > 1.8 * bounded
 
 
 def grown(place: Place, size: int) -> float:
-    """Megabytes of memory that each of so many new clients costs the youngest server."""
+    """Megabytes that each of so many new clients costs the youngest server, once all is settled."""
     server = place.server
     highest = before = server.figure("VmRSS")
-    end = time.monotonic() + SETTLE_SECONDS
-    while time.monotonic() < end:
-        highest = max(highest, server.figure("VmRSS"))
+    end = quiet = time.monotonic() + SETTLE_SECONDS
+    while time.monotonic() < min(quiet, end + 10 * SETTLE_SECONDS):
         time.sleep(0.1)
+        if (now := server.figure("VmRSS")) > highest + 256:
+            quiet = time.monotonic() + SETTLE_SECONDS
+        highest = max(highest, now)
     return (highest - before) / 1024 / size

@@ -99,7 +99,7 @@ def play(doors: Doors, size: int) -> list[Round]:
         return list(pool.map(lambda one: one.run(), [Round(doors, n) for n in range(size)]))
 
 
-@sizes(quick=30, full=1000)
+@sizes(quick=24, full=1000)
 def test_a_late_line_of_the_bot_never_reaches_the_visitor(
     tmp_path: Path, database_url: str, size: int
 ) -> None:
@@ -126,5 +126,5 @@ def test_a_desk_that_looks_before_it_holds_the_lock_is_caught(
 ) -> None:
     place = Place(tmp_path / "desk", database_url)
     with place.serving(variant=Variant.SPEAKS_UNLOCKED) as doors:
-        found = [fault for played in play(doors, 18) for fault in faults(played)]
+        found = [fault for played in play(doors, 12) for fault in faults(played)]
     assert any("during the bypass" in fault for fault in found)
