@@ -167,7 +167,7 @@ if _database["ENGINE"].endswith("postgresql"):
         **_database.get("OPTIONS", {}),
         "pool": {
             "min_size": 1,
-            "max_size": HTTP_THREADS + 8,
+            "max_size": HTTP_THREADS + 12,
             "timeout": DATABASE_SECONDS or 30.0,
             "reconnect_timeout": 1.0,
         },
