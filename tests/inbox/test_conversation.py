@@ -66,10 +66,11 @@ def test_the_transcript_names_who_said_what_and_keeps_line_breaks(
 
 
 def test_only_the_newest_lines_are_shown_and_the_earlier_ones_are_a_link_away(
-    desk: Desk, inbox: Client, settings: Settings
+    desk: Desk, inbox: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.TURNS_PER_SECOND = 0
-    for number in range(threads.LINES + 3):
+    monkeypatch.setattr(threads, "LINES", 20)
+    for number in range(23):
         desk.says(f"line number {number}.", client_id=str(number))
     page = page_of(desk, inbox)
 
@@ -80,7 +81,7 @@ def test_only_the_newest_lines_are_shown_and_the_earlier_ones_are_a_link_away(
     assert "line number 3." not in earlier
     assert "Show earlier lines" not in earlier
     for nonsense in ("before=-1", f"before={'9' * 40}", "after=x", f"after={'9' * 18}"):
-        assert "line number 202." in inbox.get(f"{desk.page}?{nonsense}").content.decode()
+        assert "line number 22." in inbox.get(f"{desk.page}?{nonsense}").content.decode()
 
 
 def link_to(where: str, page: str) -> str:

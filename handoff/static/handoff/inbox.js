@@ -18,12 +18,14 @@ const sent = new Map();
 
 /** What somebody did in a region: texts, choices, opened parts, the focus. */
 function remember(region) {
-  const fields = [...region.querySelectorAll("textarea[id], input[id], select[id]")];
+  const typed = "textarea[id], input[id]:not([type=file]), select[id]";
+  const fields = [...region.querySelectorAll(typed)];
   const active = document.activeElement;
   return {
     fields: fields.map(({ id, type, value, checked }) => ({ id, type, value, checked })),
     names: [...region.querySelectorAll("input[name=client_id]")].map((field) => field.value),
     kept: [...region.querySelectorAll("[data-keep]")],
+    files: [...region.querySelectorAll("input[type=file][id]")],
     open: [...region.querySelectorAll("details[id]")].map(({ id, open }) => ({ id, open })),
     focus: region.contains(active) && active.id ? active : null,
     unsent: (region.querySelector("[data-unsent]")?.value ?? "").trim(),
@@ -44,6 +46,8 @@ function restore(region, kept) {
     const part = document.getElementById(id);
     if (part) part.open = open;
   }
+  // no script can set what files were chosen: the field itself goes on
+  for (const field of kept.files) document.getElementById(field.id)?.replaceWith(field);
   for (const part of kept.kept) {
     const fresh = document.getElementById(part.id);
     if (fresh && !fresh.childElementCount) fresh.replaceChildren(...part.childNodes);
