@@ -4,7 +4,6 @@ from typing import Any, Final
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
@@ -13,15 +12,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
-from audit.readonly import ReadOnlyAdmin
 from handoff.actions import webhook_calls, webhooks
 from handoff.actions.writing import writing
-from handoff.admin.desk import DeskAdmin, actor_of, page, seen
+from handoff.admin.desk import DeskAdmin, actor_of, page
+from handoff.admin.webhook_calls import in_words
 from handoff.admin.webhook_forms import ReplayForm, WebhookForm
 from handoff.contract.text import visible
 from handoff.contract.webhooks import Fate, Payload, WebhookBody, WebhookChange, checked_url
 from handoff.errors import DeskUnavailable, HandoffError, Invalid
-from handoff.models import Webhook, WebhookCall
+from handoff.models import Webhook
 from handoff.selectors import webhooks as reading
 
 _UNREACHABLE: Final = "handoff.unreachable"
@@ -35,7 +34,8 @@ class WebhookAdmin(DeskAdmin):
     list_select_related = ("agent",)
     search_fields = ("label", "url", "agent__name", "=public_id")
     entered = ("agent", "label", "url", "event_types", "payload")
-    health = ("state", "problem", "behind", "last_success_at", "previous_until")
+    health = ("state", "last_success_at", "problem", "last_call", "behind", "old_secret")
+    health_rows = (("state", "last_success_at"), "problem", "last_call", ("behind", "old_secret"))
 
     @admin.display(description=gettext_lazy("webhook"), ordering="label")
     def seen_name(self, webhook: Webhook) -> str:
@@ -48,15 +48,27 @@ class WebhookAdmin(DeskAdmin):
         if not webhook.agent.enabled:
             return _("Waits: its agent is off")
         if webhook.failing_since:
-            return _("Fails since %(since)s, next try %(next)s UTC") % {
-                "since": f"{webhook.failing_since:%Y-%m-%d %H:%M}",
-                "next": f"{webhook.next_attempt_at:%Y-%m-%d %H:%M}",
-            }
+            when = f"{webhook.next_attempt_at:%Y-%m-%d %H:%M}"
+            return _("Fails; next try at %(when)s UTC") % {"when": when}
         return _("Works") if webhook.last_success_at else _("Nothing sent yet")
 
     @admin.display(description=gettext_lazy("what to do"))
     def problem(self, webhook: Webhook) -> str:
+        if webhook.enabled and webhook.failing_since:
+            return _("Nothing: it is tried again by itself. See what the receiver said.")
         return reading.problem(webhook) or "–"
+
+    @admin.display(description=gettext_lazy("last call"))
+    def last_call(self, webhook: Webhook) -> str:
+        call = webhook.calls.exclude(fate=Fate.SENDING).last()
+        if call is None:
+            return "–"
+        return f"{in_words(call)}\n{visible(call.failure)}".strip()
+
+    @admin.display(description=gettext_lazy("old secret signs until"))
+    def old_secret(self, webhook: Webhook) -> str:
+        until = webhook.previous_until
+        return f"{until:%Y-%m-%d %H:%M} UTC" if until else "–"
 
     @admin.display(description=gettext_lazy("events that wait"))
     def behind(self, webhook: Webhook) -> int:
@@ -71,7 +83,7 @@ class WebhookAdmin(DeskAdmin):
         fields = [*self.entered, "enabled"]
         if self.has_change_permission(request, obj):
             fields.append("skip")
-        return [(None, {"fields": fields}), (_("Health"), {"fields": self.health})]
+        return [(None, {"fields": fields}), (_("Health"), {"fields": self.health_rows})]
 
     def get_form(
         self, request: HttpRequest, obj: Any | None = None, change: bool = False, **kwargs: Any
@@ -175,6 +187,7 @@ class WebhookAdmin(DeskAdmin):
             title=_("Test of %(webhook)s") % {"webhook": webhook},
             webhook=webhook,
             call=call,
+            became=in_words(call),
             works=call.fate == Fate.DELIVERED,
             said=visible(call.failure),
         )
@@ -241,28 +254,3 @@ def _unreachable(url: str, object_id: str | None) -> str:
 def _problem(error: HandoffError) -> str:
     problems = error.details.get("problems")
     return str(problems[0]["problem"]) if problems else error.sentence
-
-
-@admin.register(WebhookCall)
-class WebhookCallAdmin(ReadOnlyAdmin):
-    """What became of each call, for thirty days."""
-
-    actions = None
-    ordering = ("-pk",)
-    list_display = ("at", "webhook", "type", "number", "fate", "status", "seconds", "seen_failure")
-    list_filter = ("fate", "kind", "webhook__agent", "at")
-    list_select_related = ("webhook",)
-    search_fields = ("=message_id", "=webhook__public_id")
-    seen_failure = seen("failure", gettext_lazy("what was heard"))
-    fields = (
-        "webhook", "kind", "type", "event", "message_id", "number", "fate", "status", "seconds",
-        "seen_failure", "at",
-    )  # fmt: skip
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookCall]:
-        calls: QuerySet[WebhookCall] = super().get_queryset(request)
-        return calls.select_related("event")
-
-    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
-        own = lookup == "webhook__id__exact"
-        return own or super().lookup_allowed(lookup, value, request)  # type: ignore[arg-type]
