@@ -1,11 +1,19 @@
 """The chat on a page of another origin, as docs/chat-widget.md embeds it."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    WebSocketRoute,
+    expect,
+    sync_playwright,
+)
 
 from tests.browser.embedding import (
     ELSEWHERE,
@@ -164,6 +172,33 @@ def test_the_wire_is_cut_in_the_middle_and_nothing_is_lost_or_said_twice(
 
 def _as_socket(desk: Desk, url: str, through: str) -> str:
     return url.replace(desk.url.replace("http", "ws", 1), through.replace("http", "ws", 1))
+
+
+def test_a_frame_that_comes_twice_is_shown_once(browser: Browser, desk: Desk, shop: Shop) -> None:
+    page = browser.new_context().new_page()
+
+    def doubled(near: WebSocketRoute) -> None:
+        far = near.connect_to_server()
+        near.on_message(far.send)
+
+        def twice(frame: str | bytes) -> None:
+            near.send(frame)
+            near.send(frame)
+
+        far.on_message(twice)
+
+    page.route_web_socket(re.compile("/ws/chat"), doubled)
+    page.goto(shop.url())
+    expect(page.locator("handoff-chat .status")).to_have_attribute("data-state", "open")
+    visitor = visitor_of(page)
+    type_in(page, "Where is order 1234?")
+    expect(page.locator(".you:not(.unsent)")).to_have_count(1)
+    desk.says(visitor, "One moment, please.")
+    desk.cancel(desk.hand_over(visitor, "inbox"))
+    expect(page.locator("li.note")).to_have_count(1)
+    desk.says(visitor, "Here I am again.")
+    expect(page.locator(".bubble")).to_have_count(3)
+    expect(page.locator(".event")).to_have_count(2)
 
 
 def test_a_line_that_does_not_reach_the_people_is_marked_and_the_visitor_is_told(
