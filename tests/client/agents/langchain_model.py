@@ -20,7 +20,7 @@ class Telling(BaseChatModel):
     def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
         said = messages[-1]
         if isinstance(said, ToolMessage):
-            message = AIMessage(f"I was told: {said.content}")
+            message = AIMessage(f"I was told: {said.text}")
         else:
             call = {"name": "handoff_request", "args": self.args, "id": "call_1"}
             message = AIMessage("", tool_calls=[call])
