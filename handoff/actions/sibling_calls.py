@@ -37,9 +37,9 @@ def reply_as_sibling(
 ) -> bool:
     """Say something to the subscriber as the sibling; the first word claims the hop.
 
-    False when the same `client_id` said it before. Raises NotFound for another agent's hop
-    and for `files` that do not wait in it, Refused `not_found` for one without a conversation, `already_released`, and
-    `idempotency_reused` for a `client_id` that said something else.
+    False when the same `client_id` said it before. Raises NotFound for another agent's hop and for
+    `files` that do not wait in it, Refused `not_found` for one without a conversation,
+    `already_released`, and `idempotency_reused` for a `client_id` that said something else.
     """
     with writing():
         session, conversation = _held(agent, session_pk)

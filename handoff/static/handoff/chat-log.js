@@ -3,6 +3,7 @@
  * read as markup, or turns the direction of what stands beside it.
  */
 import { button, element, icon } from "./chat-elements.js";
+import { filesOf } from "./chat-files.js";
 import { phrase, visible } from "./chat-texts.js";
 
 const ROLES = Object.freeze({
@@ -31,6 +32,8 @@ export class Log {
   #last = null;
   #mine = new Map();
   #said = new Map();
+  /** Called with a file of a line that somebody wants. */
+  openFile = () => {};
 
   constructor(list, { texts, language }) {
     this.#list = list;
@@ -147,11 +150,12 @@ export class Log {
     return item;
   }
 
-  #line(role, name, { text, at }) {
+  #line(role, name, { text, at, files }) {
     const item = element("li", `line ${role}`);
     const bubble = element("div", "bubble", text);
     bubble.setAttribute("part", `bubble bubble-${role}`);
     item.append(this.#head(role, name, at), bubble);
+    if (files?.length) item.append(filesOf(files, (file) => this.openFile(file)));
     return item;
   }
 

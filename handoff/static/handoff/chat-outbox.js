@@ -34,8 +34,9 @@ export class Outbox {
     return another;
   }
 
-  add(text) {
-    const entry = { clientId: newId(), text, at: new Date().toISOString(), refused: "" };
+  /** `files` were uploaded before: `{id, name, …}` each. */
+  add(text, files = []) {
+    const entry = { clientId: newId(), text, files, at: new Date().toISOString(), refused: "" };
     this.#entries.push(entry);
     this.#store();
     return entry;

@@ -58,6 +58,15 @@ export const TEXTS = Object.freeze({
   unreachable: "{channel} could not be reached after all. You are back with the bot.",
   cancelled: "The handoff to {channel} was cancelled. You are back with the bot.",
   late: "{channel} has answered after all.",
+  attach: "Attach files",
+  fileOnItsWay: "{name}: on its way…",
+  fileRemove: "Remove {name}",
+  fileTooBig: "{name} is too large: at most 10 MB.",
+  filesTooMany: "At most 5 files at once.",
+  fileNotTaken: "{name} can’t be sent: this kind of file is not taken.",
+  fileFailed: "{name} could not be sent. Please try again.",
+  fileWait: "One moment: a file is still on its way.",
+  fileGone: "{name} is no longer there.",
 });
 
 /** Literal addresses: collecting static files puts the hashed names in their place. */

@@ -54,4 +54,13 @@ export default Object.freeze({
   unreachable: "تعذّر الوصول إلى {channel} في النهاية. عدت إلى الروبوت.",
   cancelled: "أُلغي التحويل إلى {channel}. عدت إلى الروبوت.",
   late: "وصل رد من {channel} في النهاية.",
+  attach: "إرفاق ملفات",
+  fileOnItsWay: "{name}: جارٍ الإرسال…",
+  fileRemove: "إزالة {name}",
+  fileTooBig: "{name} كبير جدًا: 10 ميغابايت كحد أقصى.",
+  filesTooMany: "5 ملفات كحد أقصى في المرة الواحدة.",
+  fileNotTaken: "لا يمكن إرسال {name}: هذا النوع من الملفات غير مقبول.",
+  fileFailed: "تعذّر إرسال {name}. حاول مرة أخرى.",
+  fileWait: "لحظة: ما زال أحد الملفات قيد الإرسال.",
+  fileGone: "لم يعد {name} متاحًا.",
 });

@@ -54,4 +54,13 @@ export default Object.freeze({
   unreachable: "{channel} war doch nicht zu erreichen. Sie sind wieder beim Bot.",
   cancelled: "Die Übergabe an {channel} wurde abgebrochen. Sie sind wieder beim Bot.",
   late: "{channel} hat doch noch geantwortet.",
+  attach: "Dateien anhängen",
+  fileOnItsWay: "{name}: unterwegs …",
+  fileRemove: "{name} entfernen",
+  fileTooBig: "{name} ist zu groß: höchstens 10 MB.",
+  filesTooMany: "Höchstens 5 Dateien auf einmal.",
+  fileNotTaken: "{name} lässt sich nicht senden: Solche Dateien werden nicht angenommen.",
+  fileFailed: "{name} ließ sich nicht senden. Bitte noch einmal versuchen.",
+  fileWait: "Einen Moment: Eine Datei ist noch unterwegs.",
+  fileGone: "{name} ist nicht mehr da.",
 });

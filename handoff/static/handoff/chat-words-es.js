@@ -54,4 +54,13 @@ export default Object.freeze({
   unreachable: "Al final no se pudo contactar con {channel}. Estás de nuevo con el bot.",
   cancelled: "Se canceló el traspaso a {channel}. Estás de nuevo con el bot.",
   late: "{channel} ha respondido al final.",
+  attach: "Adjuntar archivos",
+  fileOnItsWay: "{name}: enviando…",
+  fileRemove: "Quitar {name}",
+  fileTooBig: "{name} es demasiado grande: 10 MB como máximo.",
+  filesTooMany: "5 archivos a la vez como máximo.",
+  fileNotTaken: "{name} no se puede enviar: no se aceptan archivos de este tipo.",
+  fileFailed: "No se pudo enviar {name}. Inténtelo de nuevo.",
+  fileWait: "Un momento: un archivo aún se está enviando.",
+  fileGone: "{name} ya no está disponible.",
 });

@@ -54,4 +54,13 @@ export default Object.freeze({
   unreachable: "{channel} n’a finalement pas pu être joint. Vous êtes de nouveau avec le robot.",
   cancelled: "Le transfert à {channel} a été annulé. Vous êtes de nouveau avec le robot.",
   late: "{channel} a finalement répondu.",
+  attach: "Joindre des fichiers",
+  fileOnItsWay: "{name} : en cours d’envoi…",
+  fileRemove: "Retirer {name}",
+  fileTooBig: "{name} est trop volumineux : 10 Mo au plus.",
+  filesTooMany: "5 fichiers au plus à la fois.",
+  fileNotTaken: "{name} ne peut pas être envoyé : ce type de fichier n’est pas accepté.",
+  fileFailed: "{name} n’a pas pu être envoyé. Veuillez réessayer.",
+  fileWait: "Un instant : un fichier est encore en cours d’envoi.",
+  fileGone: "{name} n’est plus disponible.",
 });

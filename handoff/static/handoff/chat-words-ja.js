@@ -54,4 +54,13 @@ export default Object.freeze({
   unreachable: "結局{channel}につながりませんでした。ボットに戻りました。",
   cancelled: "{channel}への引き継ぎは取り消されました。ボットに戻りました。",
   late: "その後、{channel}から回答がありました。",
+  attach: "ファイルを添付",
+  fileOnItsWay: "{name}：送信中…",
+  fileRemove: "{name} を取り消す",
+  fileTooBig: "{name} は大きすぎます。10 MB までです。",
+  filesTooMany: "一度に 5 個までです。",
+  fileNotTaken: "{name} は送信できません。この種類のファイルは受け付けていません。",
+  fileFailed: "{name} を送信できませんでした。もう一度お試しください。",
+  fileWait: "お待ちください。ファイルを送信中です。",
+  fileGone: "{name} はもうありません。",
 });

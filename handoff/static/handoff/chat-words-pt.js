@@ -54,4 +54,13 @@ export default Object.freeze({
   unreachable: "No fim, não foi possível falar com {channel}. Você está de volta com o robô.",
   cancelled: "A transferência para {channel} foi cancelada. Você está de volta com o robô.",
   late: "{channel} respondeu depois de tudo.",
+  attach: "Anexar arquivos",
+  fileOnItsWay: "{name}: enviando…",
+  fileRemove: "Remover {name}",
+  fileTooBig: "{name} é grande demais: no máximo 10 MB.",
+  filesTooMany: "No máximo 5 arquivos de uma vez.",
+  fileNotTaken: "{name} não pode ser enviado: este tipo de arquivo não é aceito.",
+  fileFailed: "Não foi possível enviar {name}. Tente de novo.",
+  fileWait: "Um momento: um arquivo ainda está sendo enviado.",
+  fileGone: "{name} não está mais disponível.",
 });

@@ -10,6 +10,7 @@
  */
 import { cleaned, Composer, excess } from "./chat-composer.js";
 import { CLOSED, Connection, STATES } from "./chat-connection.js";
+import { Files, filesSheet } from "./chat-files.js";
 import { Header, hide } from "./chat-header.js";
 import { Log } from "./chat-log.js";
 import { Outbox } from "./chat-outbox.js";
@@ -48,6 +49,7 @@ class HandoffChat extends HTMLElement {
   #log;
   #relays;
   #header;
+  #files;
   #connection = null;
   #outbox = new Outbox();
   #onItsWay = null;
@@ -85,9 +87,13 @@ class HandoffChat extends HTMLElement {
 
   /** Say something as the visitor; kept until the desk has it. False when it cannot be said. */
   say(text) {
+    return this.#say(text, []);
+  }
+
+  #say(text, files) {
     const said = cleaned(text);
     if (!said || excess(said) > 0) return false;
-    this.#outbox.add(said);
+    this.#outbox.add(said, files);
     if (!this.#parts) return true;
     this.#showUnsent();
     this.#toEnd();
@@ -102,15 +108,17 @@ class HandoffChat extends HTMLElement {
   #build(words) {
     this.#texts = words.texts;
     const root = this.attachShadow({ mode: "open" });
-    root.adoptedStyleSheets = [sheet];
+    root.adoptedStyleSheets = [sheet, filesSheet];
     const heading = this.getAttribute("heading");
     this.#parts = makeParts(root, words, heading);
     this.#header = new Header(this.#parts, this.#texts, heading);
     this.#log = new Log(this.#parts.list, words);
+    this.#files = new Files(this.#parts, this.#texts, (signal) => this.#ticket(signal));
+    this.#log.openFile = (file) => this.#files.open(file);
     this.#relays = new Relays(this.#log, this.#texts);
     const { back, retry, newer, scroller } = this.#parts;
     const composer = new Composer(this.#parts, this.#texts);
-    composer.addEventListener("say", ({ detail }) => this.say(detail));
+    composer.addEventListener("say", ({ detail }) => this.#say(detail, this.#files.take()));
     composer.addEventListener("typing", ({ detail }) => {
       this.#connection?.send("typing", { on: detail });
     });
@@ -320,8 +328,9 @@ class HandoffChat extends HTMLElement {
   #flush() {
     const entry = this.#outbox.next;
     if (this.#onItsWay || !entry) return;
-    const { clientId: client_id, text } = entry;
-    if (this.#connection?.send("message.send", { client_id, text })) this.#onItsWay = client_id;
+    const files = (entry.files ?? []).map(({ id }) => id);
+    const line = { client_id: entry.clientId, text: entry.text, files };
+    if (this.#connection?.send("message.send", line)) this.#onItsWay = entry.clientId;
     this.#showUnsent();
   }
 
