@@ -126,6 +126,9 @@ def test_a_message_over_64_kib_is_too_big(desk: Desk) -> None:
             socket.recv(timeout=5)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 1009
+    with desk.chat(desk.conversation()) as (socket, _):
+        socket.send("x" * 65_536)
+        assert closing(socket)[0] == 4400, "64 KiB are taken, and read"
 
 
 def test_a_flood_of_frames_is_too_fast(desk: Desk) -> None:
@@ -133,6 +136,11 @@ def test_a_flood_of_frames_is_too_fast(desk: Desk) -> None:
         for _ in range(60):
             send(socket, "pong")
         assert closing(socket) == (4429, "Too many frames a second.")
+    with desk.chat(desk.conversation()) as (socket, hello):
+        for _ in range(19):
+            send(socket, "ack", last_event_id=hello["data"]["latest_event_id"])
+        send(socket, "message.send", client_id="one", text="the twentieth")
+        assert receive(socket)["data"]["message"]["text"] == "the twentieth"
 
 
 def test_more_frames_than_are_taken_are_too_many_even_while_one_waits(desk: Desk) -> None:
