@@ -67,7 +67,7 @@ def test_another_owners_handoffs_are_not_there_even_for_a_superuser(
         assert client.get(page).status_code == 404
     for button in POSTS:
         path = f"/inbox/h/{session.public_id}/{button}/"
-        sent = {"text": "hi", "client_id": "x", "outcome": "resolved", "to": str(other.pk)}
+        sent = {"text": "hi", "client_id": "x", "outcome": "resolved", "to": str(desk.owner.pk)}
         assert client.post(path, sent).status_code == 404
     assert session.public_id not in client.get("/inbox/").content.decode()
     assert list(session.messages.all()) == []
