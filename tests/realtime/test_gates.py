@@ -154,7 +154,7 @@ def test_more_frames_than_are_taken_are_too_many_even_while_one_waits(desk: Desk
         time.sleep(0.3)
         for _ in range(100):
             send(socket, "pong")
-        assert closing(socket, seconds=3) == (4429, "Too many frames at once.")
+        assert closing(socket, seconds=8) == (4429, "Too many frames at once.")
         writer.execute("ROLLBACK")
 
 

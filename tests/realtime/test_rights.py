@@ -13,7 +13,7 @@ from tests.realtime.desk import Desk, closing, open_desk, receive
 
 pytestmark = pytest.mark.slow
 
-WITHIN_SECONDS: Final = 8.0
+WITHIN_SECONDS: Final = 12.0
 
 
 @pytest.fixture(scope="module")
