@@ -82,23 +82,24 @@ def create_webhook(agent: Agent, body: WebhookBody, *, actor: str) -> Made:
 
 
 def change_webhook(webhook: Webhook, change: WebhookChange, *, actor: str) -> Webhook:
-    """Write what is given; raises Invalid. Switching one on, a new address or a new place in the
-    log makes it due at once, with its failures forgotten.
+    """Write what is given; raises Invalid. Switching one on, even one that is on and fails, a new
+    address, new types or a new place in the log make it due at once, with its failures forgotten.
     """
     given = change.model_dump(exclude_none=True)
     with writing():
         row = _locked(webhook)
         if given.get("after", 0) > row.agent.last_event_id:
             raise problem_with("after", f"must be at most {row.agent.last_event_id}")
-        changed = [name for name, value in given.items() if getattr(row, name) != value]
+        changed = sorted(name for name, value in given.items() if getattr(row, name) != value)
+        retried = bool(given.get("enabled")) and row.failing_since is not None
         for name in changed:
             setattr(row, name, given[name])
         fields = list(changed)
-        if {"url", "enabled", "after", "event_types"} & set(changed):
+        if retried or {"url", "enabled", "after", "event_types"} & set(changed):
             fields += _begin_anew(row)
-        if changed:
+        if fields:
             row.save(update_fields=fields)
-            details = {"fields": sorted(changed), "enabled_after": row.enabled}
+            details = {"fields": changed, "enabled_after": row.enabled, "retried": retried}
             _note(_verb(row, changed), row, actor=actor, details=details)
             nudge_on_commit("work")
     row.refresh_from_db()

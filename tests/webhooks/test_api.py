@@ -311,6 +311,10 @@ def test_what_waits_can_be_skipped(door: Door, receiver: Receiver, talk: Convers
     failing = door("GET", path).json()
     assert (failing["tries"], failing["behind"]) == (1, 2)
     assert failing["next_attempt_at"] is not None
+    at_once = door("PATCH", path, {"enabled": True}).json()
+    assert (at_once["tries"], at_once["behind"], at_once["failing_since"]) == (0, 2, None)
+    receiver.answers.append(status(500))
+    assert call_due() == 1
     skipped = door("PATCH", path, {"after": numbers[1]}).json()
     assert (skipped["tries"], skipped["behind"], skipped["failing_since"]) == (0, 0, None)
     assert call_due() == 0
