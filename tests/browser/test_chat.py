@@ -1,5 +1,6 @@
 """The chat widget in a real browser, against a real server process."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -206,6 +207,19 @@ def test_a_line_over_the_limit_is_not_sent_and_stays_in_the_box(
     box.press("Enter")
     assert len(box.input_value()) == 8003
     assert lines(page) == []
+
+
+def test_the_demo_speaks_german_to_a_german_browser_from_files_named_by_their_content(
+    browser: Browser, desk: Demo
+) -> None:
+    page = browser.new_context(locale="de-DE").new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(desk.address("/demo/"))
+    expect(page.get_by_role("textbox", name="Nachricht schreiben")).to_be_visible()
+    modules = [address for address in asked if "/static/handoff/chat" in address]
+    assert any("chat-words-de." in address for address in modules)
+    assert all(re.search(r"\.[0-9a-f]{12}\.js$", address) for address in modules)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
