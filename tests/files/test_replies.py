@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from handoff.actions.endings import cancel
+from handoff.actions.tickets import mint_ticket
 from handoff.contract import files
 from handoff.models import Agent, Conversation, File, Session
 from handoff.selectors import conversations
@@ -154,3 +155,27 @@ def test_an_agent_deletes_its_own_file_and_no_other(agent: Agent, place: Convers
     assert fetched(mine, here) == samples.PNG
     assert mine.delete(here).status_code == 204
     assert mine.get(here).status_code == 404
+
+
+def test_a_page_that_the_agent_allows_uploads_from_its_own_origin(
+    agent: Agent, place: Conversation
+) -> None:
+    Agent.objects.update(allowed_origins=["https://shop.example"])
+    answers = {
+        origin: Client().post(
+            f"/files/?ticket={mint_ticket(place, role='subscriber').ticket}&name=a",
+            samples.PNG,
+            content_type="image/png",
+            headers={"Origin": origin},
+        )
+        for origin in ("https://shop.example", "https://evil.example", "null")
+    }
+    read = {
+        origin: (answer.status_code, answer.headers.get("Access-Control-Allow-Origin"))
+        for origin, answer in answers.items()
+    }
+    assert read == {
+        "https://shop.example": (201, "https://shop.example"),
+        "https://evil.example": (403, None),
+        "null": (403, None),
+    }
