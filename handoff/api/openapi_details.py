@@ -6,6 +6,7 @@ These are hooks of drf-spectacular; they run after the document was made from th
 from typing import Any, Final
 
 from handoff.api import examples
+from handoff.api.field_words import FIELDS
 
 TAGS: Final = {
     "tools": "What your model may do now, and the one call that does it.",
@@ -77,6 +78,9 @@ def add_details(
         {"name": name, "description": said} for name, said in TAGS.items() if name in used
     ]
     result["components"]["examples"] = _shared()
+    for name, fields in FIELDS.items():
+        for field, said in fields.items():
+            result["components"]["schemas"][name]["properties"][field]["description"] = said
     return result
 
 

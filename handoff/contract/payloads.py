@@ -4,6 +4,7 @@ Times are RFC 3339 UTC. Selectors build these; the OpenAPI document is made from
 """
 
 import datetime as dt
+import operator
 from typing import Annotated, Any, Literal
 
 import pydantic
@@ -125,14 +126,7 @@ class MessageView(Shape):
     routed_to: RoutedTo | None
     handoff: str | None
     at: Instant
-    files: list[FileView] = []
-
-    @pydantic.model_serializer(mode="wrap")
-    def _without_no_files(self, handler: pydantic.SerializerFunctionWrapHandler) -> dict[str, Any]:
-        body: dict[str, Any] = handler(self)
-        if not body["files"]:
-            del body["files"]
-        return body
+    files: list[FileView] = pydantic.Field(default=[], exclude_if=operator.not_)
 
 
 class NoteView(Shape):

@@ -7,6 +7,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from handoff.api.field_words import FIELDS
 from handoff.api.problems import render
 from handoff.errors import DeskUnavailable, OutcomeUnrecorded, TooFast
 from handoff.models import Agent, Conversation
@@ -174,6 +175,23 @@ def test_every_operation_says_what_it_is_for_and_every_answer_what_it_means(
                 assert ("headers" in answer) or status not in ("401", "405", "429"), (name, status)
             for parameter in operation.get("parameters", []):
                 assert parameter.get("description"), (name, parameter["name"])
+
+
+def test_every_field_of_a_body_says_what_it_means(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    asked = set()
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            for content in operation.get("requestBody", {}).get("content", {}).values():
+                asked.add(content["schema"].get("$ref", "").rpartition("/")[2])
+    unsaid = [
+        f"{name}.{field}"
+        for name in asked & set(FIELDS)
+        for field, part in schemas[name]["properties"].items()
+        if not part.get("description")
+    ]
+    assert unsaid == [], "see handoff/api/field_words.py"
+    assert len(asked & set(FIELDS)) >= 4
 
 
 def test_the_refusals_of_the_examples_are_the_desks_own_words(
