@@ -58,7 +58,8 @@ def _reach(kill_file: Path, point: str) -> None:
 def main() -> None:
     desk = Desk(os.environ["DESK_URL"], os.environ["DESK_TOKEN"], timeout=6)
     kill_file = Path(os.environ["KILL_FILE"])
-    while True:
+    parent = os.getppid()
+    while os.getppid() == parent:  # whoever started it may be killed as well
         work(desk, kill_file)
         time.sleep(PAUSE_SECONDS)
 

@@ -34,7 +34,7 @@ from tests.reliability.rows import Rows
 from tests.reliability.sizes import sizes
 
 ENDED_SECONDS: Final = 90.0
-QUICK: Final = (HopPoint.AFTER_OFFER, HopPoint.AFTER_REPLY)
+QUICK: Final = (HopPoint.AFTER_OFFER,)
 
 
 class Pair:
@@ -153,11 +153,13 @@ def pair(tmp_path: Path, database_url: str) -> Iterator[Pair]:
 @sizes(quick=1, full=10)
 def test_a_kill_of_either_end_loses_no_hop(pair: Pair, size: int) -> None:
     server_points: Sequence[HopPoint] = QUICK if size == 1 else tuple(HopPoint)
+    # in the quick size the sibling dies after each step, which is before the next one
+    sibling_points = hop_sibling.POINTS[1::2] if size == 1 else hop_sibling.POINTS
     with pair.alive():
         for _ in range(size):
             for point in server_points:
                 pair.kill_at(point, pair.server_kill)
-            for name in hop_sibling.POINTS:
+            for name in sibling_points:
                 pair.kill_at(name, pair.sibling_kill)
             pair.lose_one()
         assert hops.faults(pair.hops, pair.desk.port, pair.sides) == []
@@ -166,7 +168,7 @@ def test_a_kill_of_either_end_loses_no_hop(pair: Pair, size: int) -> None:
     report(
         "hops",
         f"{pair.kills} kills of the desk ({len(server_points)} points) and of the sibling"
-        f" ({len(hop_sibling.POINTS)} points): {len(pair.hops)} hops, 0 lost, 0 delivered or"
+        f" ({len(sibling_points)} points): {len(pair.hops)} hops, 0 lost, 0 delivered or"
         f" replied to twice, each originator heard once, 0 mute bots",
     )
 
@@ -175,7 +177,7 @@ LINES: Final = ("1: is it on its way?", "2: and when does it come?")
 REPLIES: Final = ("1: I look.", "2: I have it.")
 LOAD: Final = 4
 """Threads of each agent that ask; as many answer."""
-WARM_UP: Final = 16
+WARM_UP: Final = 8
 """Hops until every thread of the server has worked."""
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.realtime.desk import Desk
 from tests.reliability.desks import open_desks
 from tests.reliability.figures import report
 from tests.reliability.sizes import sizes
@@ -24,6 +25,15 @@ parameters = {{ "path.public_id" = "{session}" }}
 [[operations]]
 include-path-regex = "/files$"
 checks.positive_data_acceptance.enabled = false
+
+# nor is where an address leads, or which events there are: tests/webhooks
+[[operations]]
+include-path-regex = "/webhooks"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
+include-path-regex = "/webhooks/"
+parameters = {{ "path.public_id" = "{webhook}" }}
 """
 
 
@@ -33,7 +43,8 @@ def test_schemathesis_finds_nothing(size: int, tmp_path: Path, database_url: str
     with open_desks(tmp_path, database_url, "one", **NO_WAITING) as [desk]:
         talk = desk.conversation()
         config = tmp_path / "schemathesis.toml"
-        config.write_text(KNOWN.format(conversation=talk, session=desk.hand_over(talk)))
+        session, webhook = desk.hand_over(talk), _webhook(desk)
+        config.write_text(KNOWN.format(conversation=talk, session=session, webhook=webhook))
         finished = subprocess.run(
             [
                 str(Path(sys.executable).with_name("schemathesis")),
@@ -65,3 +76,9 @@ def test_schemathesis_finds_nothing(size: int, tmp_path: Path, database_url: str
     assert found, finished.stdout
     assert tested, finished.stdout
     report(10, f"schemathesis: {found[1]} cases for {tested[1]} operations, no finding")
+
+
+def _webhook(desk: Desk) -> str:
+    status, made = desk.call("POST", "/api/v1/webhooks", {"url": "http://127.0.0.1:9/"})
+    assert status == 201, made
+    return str(made["id"])
