@@ -50,6 +50,12 @@ TOO_SLOW: Final = Refusal(
     sentence="The call came too slowly.",
     said="That came too slowly. Nothing was sent; please try again.",
 )
+FULL: Final = Refusal(
+    status=HTTPStatus.SERVICE_UNAVAILABLE,
+    code="busy",
+    sentence="Too many files are on their way just now. Try again in a minute.",
+    said="Too many files are on their way just now. Please try again in a minute.",
+)
 MALFORMED: Final = Refusal(
     status=HTTPStatus(Malformed.status),
     code=Malformed.code,
@@ -85,6 +91,12 @@ def unread(why: Refusal, target: str) -> bytes:
         *(b": ".join(pair) for pair in headers_of(kind, extra)),
     ]
     return b"\r\n".join([*lines, b"", body])
+
+
+def whole(why: Refusal, path: str) -> tuple[Headers, bytes]:
+    """Headers and body of an answer that the server gives in place of an application's."""
+    kind, body, extra = _words(why, path)
+    return [(b"content-length", b"%d" % len(body)), *headers_of(kind, extra)], body
 
 
 def begun(why: Refusal, path: str, start_response: "StartResponse") -> list[bytes]:

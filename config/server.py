@@ -29,6 +29,7 @@ from twisted.logger import (
 )
 
 from config import access, guard, refusals, sockets, uploads
+from config.places import ANSWERS, BODIES, LARGE_SECONDS, is_large
 from handoff import push
 from handoff.realtime import background
 from handoff.realtime.wire import SOCKET_BYTES
@@ -59,13 +60,22 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
         self._seen = 0
         self._refused = False
         self._recorded = False
+        self._replaced = False
+        self._give_back: Callable[[], None] = lambda: None
         self._late = reactor.callLater(patience, self._refuse, refusals.TOO_SLOW)
 
     def gotLength(self, length: int | None) -> None:  # noqa: N802
         super().gotLength(length)
-        self._cap = uploads.cap(self._target().partition("?")[0], self._cap)
+        usual = self._cap
+        self._cap = uploads.cap(self._target().partition("?")[0], usual)
         if length and length > self._cap:
             self._refuse(refusals.TOO_LARGE)
+        elif self._cap > usual and (length is None or length > usual):
+            place = BODIES.take("")
+            if place is None:
+                self._refuse(refusals.FULL)
+            else:
+                self._give_back = place
 
     def handleContentChunk(self, data: bytes) -> None:  # noqa: N802
         self._seen += len(data)
@@ -80,18 +90,48 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
 
     def finish(self) -> None:
         self._record()
+        self._give_back()
         super().finish()
 
     def connectionLost(self, reason: Any) -> None:  # noqa: N802
         self._arrived()
         self._record()
+        self._give_back()
         super().connectionLost(reason)
 
     def handle_reply(self, message: dict[str, Any]) -> None:
-        if push.stopping and message["type"] == "http.response.start" and self.channel:
-            self.setHeader(b"connection", b"close")
-            self.channel.persistent = False
+        if self._replaced:
+            return
+        if message["type"] == "http.response.start" and self.channel:
+            large = is_large(message)
+            if push.stopping or large:
+                self.setHeader(b"connection", b"close")
+                self.channel.persistent = False
+            if large and not self._lies_in_memory():
+                self._replaced = True
+                headers, body = refusals.whole(refusals.FULL, self.path.decode("latin-1"))
+                status = refusals.FULL.status
+                super().handle_reply({**message, "status": status, "headers": headers})
+                super().handle_reply({"type": "http.response.body", "body": body})
+                return
         super().handle_reply(message)
+
+    def _lies_in_memory(self) -> bool:
+        """Take a place for a large answer until its connection ends, at the latest by force."""
+        give_back = ANSWERS.take(self.path.decode("latin-1"))
+        if give_back is None:
+            return False
+        channel, end = self.channel, self.channel.connectionLost
+        late = reactor.callLater(LARGE_SECONDS, self.transport.abortConnection)
+
+        def ended(reason: Any) -> None:
+            give_back()
+            if late.active():
+                late.cancel()
+            end(reason)
+
+        channel.connectionLost = ended
+        return True
 
     def handle_exception(self, exception: BaseException) -> None:
         """500, or an aborted connection when the answer had begun.

@@ -56,6 +56,11 @@ class BoundedWebSocket(WebSocketProtocol):  # type: ignore[misc]
             return
         super().onMessage(payload, isBinary)
 
+    def onPing(self, payload: bytes) -> None:  # noqa: N802
+        """A client that does not read is sent no pongs, which would pile up."""
+        if self._room.is_set():
+            super().onPing(payload)
+
     def onClose(self, wasClean: bool, code: int | None, reason: str | None) -> None:  # noqa: N802, N803
         if hasattr(self, "_room"):
             self._room.set()

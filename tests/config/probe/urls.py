@@ -56,7 +56,8 @@ def broken_stream(request: HttpRequest) -> StreamingHttpResponse:
 
 
 def large(request: HttpRequest) -> HttpResponse:
-    return HttpResponse(b"0123456789abcdef" * 65_536)
+    """A megabyte, or `?megabytes=`."""
+    return HttpResponse(b"0123456789abcdef" * 65_536 * int(request.GET.get("megabytes", "1")))
 
 
 @csrf_exempt
