@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pydantic
 
+from handoff.contract.kinds import TransportErrorKind
 from handoff.contract.text import scrub
 from handoff.errors import TransportError
 from handoff.transports.discord_api import DiscordApi
@@ -25,6 +26,7 @@ NO_INTENT: Final = (
     "Discord hides what people write from the bot: in the Developer Portal, on the page Bot, turn "
     "Message Content Intent on. What was written meanwhile is read then."
 )
+CLOSED: Final = "A thread of an open handoff cannot be read."
 _BY_PEOPLE: Final = frozenset({0, 19})
 """Types of messages: an ordinary one and a reply."""
 
@@ -86,13 +88,24 @@ def look(
 ) -> Polled:
     """What people wrote since `cursor` in `threads`, oldest first. Raises TransportError.
 
-    While their words are hidden from the bot the cursor stays where it is.
+    While their words are hidden from the bot the cursor stays where it is. A thread that the bot
+    may not read stops no other; that it may read none of them is an error.
     """
     read_before, newest = _opened(cursor)
     top, whole, hidden = newest, True, False
     events: list[Said] = []
-    for thread in filter(str.isdigit, threads):
-        found, complete = _of_thread(api, thread, after=read_before, deadline=deadline)
+    closed: list[TransportError] = []
+    wanted = [thread for thread in threads if thread.isdigit()]
+    for thread in wanted:
+        try:
+            found, complete = _of_thread(api, thread, after=read_before, deadline=deadline)
+        except TransportError as error:
+            if error.kind is not TransportErrorKind.PERMISSION:
+                raise
+            closed.append(error)
+            if len(closed) == len(wanted):
+                raise
+            continue
         whole = whole and complete
         for message in found:
             top = max(top, int(message.id))
@@ -107,7 +120,7 @@ def look(
     return Polled(
         events=tuple(events),
         cursor=cursor if stays else f"{newest}:{top}",
-        hint=NO_INTENT if hidden else "",
+        hint=NO_INTENT if hidden else f"{CLOSED} {closed[0].hint}" if closed else "",
     )
 
 

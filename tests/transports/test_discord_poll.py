@@ -8,7 +8,7 @@ import pytest
 
 from handoff.contract.kinds import TransportErrorKind as Kind
 from handoff.errors import TransportError
-from handoff.transports.discord_poll import NO_INTENT
+from handoff.transports.discord_poll import CLOSED, NO_INTENT
 from handoff.transports.inbound import Polled, Said
 from tests.fakes.discord import BOT, CHANNEL, FakeDiscord
 from tests.fakes.discord_answers import too_many
@@ -158,6 +158,19 @@ def test_a_deleted_thread_stops_no_other(discord: FakeDiscord) -> None:
     del discord.channels[gone]
     discord.write(here, "Still here.")
     assert texts(look(gone, here, "not-a-thread")) == ["Still here."]
+
+
+def test_a_thread_that_the_bot_may_not_read_stops_no_other(discord: FakeDiscord) -> None:
+    closed, here = thread(1), thread(2)
+    discord.channels[closed].is_seen = False
+    discord.write(here, "Still here.")
+    found = look(closed, here)
+    assert texts(found) == ["Still here."]
+    assert found.hint.startswith(CLOSED)
+    assert look(closed, here, cursor=found.cursor).hint.startswith(CLOSED)
+    with pytest.raises(TransportError) as caught:
+        look(closed)
+    assert caught.value.kind is Kind.PERMISSION
 
 
 def test_one_odd_message_stops_no_other(providers: Providers, discord: FakeDiscord) -> None:
