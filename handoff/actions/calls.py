@@ -14,11 +14,12 @@ from handoff import links
 from handoff.actions import gaps, throttle
 from handoff.actions.arguments import invalid
 from handoff.actions.ask import ask_a_person
+from handoff.actions.choosing import chosen
 from handoff.actions.conversations import upsert_conversation
 from handoff.actions.endings import cancel
 from handoff.actions.once import once
 from handoff.actions.repeats import Intent, Key
-from handoff.actions.request import answer_earlier, contact_limit, hand_over
+from handoff.actions.request import answer_earlier, hand_over
 from handoff.actions.sibling_tools import behalf, release_call, reply_call
 from handoff.actions.writing import writing
 from handoff.contract import answers, limits, text
@@ -34,8 +35,8 @@ from handoff.contract.request import (
 from handoff.contract.turns import ConversationBody, ToolCall
 from handoff.contract.wording import problems_of
 from handoff.errors import NotFound, Refused
-from handoff.models import Agent, Channel, Conversation
-from handoff.selectors import channels, conversations, handoffs, payloads, toolanswers
+from handoff.models import Agent, Conversation
+from handoff.selectors import conversations, handoffs, payloads, toolanswers
 from handoff.selectors.tokens import Caller
 
 log = logging.getLogger(__name__)
@@ -151,7 +152,7 @@ def _request(caller: Caller, arrival: Arrival, conversation: Conversation | None
     )
     answer = answer_earlier(caller.agent, intent)
     if answer is None:
-        channel = _channel(caller.agent, request.channel_id)
+        channel = chosen(caller.agent, request.channel_id)
         if not settings.PUBLIC_BASE_URL:
             raise Refused(
                 "no_public_url",
@@ -172,7 +173,7 @@ def _parsed(agent: Agent, call: ToolCall) -> HandoffRequest:
         channel_id = call.args.get("channel_id")
         if isinstance(channel_id, int) and not isinstance(channel_id, bool):
             try:
-                _channel(agent, channel_id)
+                chosen(agent, channel_id)
             except Refused as refusal:
                 if all(item["field"] != "channel_id" for item in problems):
                     problems.append({"field": "channel_id", "problem": _CHANNELS[refusal.code]})
@@ -189,36 +190,6 @@ _CHANNELS: Final = {
 
 def _listed(error: ArgumentProblems) -> list[dict[str, str]]:
     return [{"field": item.field, "problem": item.problem} for item in error.problems]
-
-
-def _channel(agent: Agent, channel_id: int) -> Channel:
-    offers = channels.offers(agent)
-    for offer in offers:
-        if offer.channel.pk == channel_id and offer.available:
-            return offer.channel
-        if offer.channel.pk == channel_id and _was_granted(offer.channel):
-            raise Refused(
-                "not_granted",
-                f"You may not hand over to {offer.channel.label} any more. Nobody was asked.",
-                details={"channel_id": channel_id},
-                other_agent=offer.channel.target.name if offer.channel.target else "",
-            )
-        if offer.channel.pk == channel_id and offer.usable:
-            raise contact_limit(offer.channel)
-    names = [channels.name_of(offer.channel) for offer in offers if offer.available]
-    if not names:
-        raise Refused("no_channels", "No channel is available to you now. Nobody was asked.")
-    raise Refused(
-        "channel_not_available",
-        f"Channel {channel_id} is not available to you. Available: "
-        f"{'; '.join(map(str, names))}. Nobody was asked.",
-        details={"channel_id": channel_id, "available": [name.id for name in names]},
-    )
-
-
-def _was_granted(channel: Channel) -> bool:
-    """A channel to a sibling is a grant; switched off, it is one that was taken back."""
-    return channel.target_id is not None and not channel.enabled
 
 
 def _session_argument(call: ToolCall, *, others: frozenset[str]) -> str:

@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 
 from handoff.actions import dispatch, repeats, throttle
 from handoff.actions.channels import note_success
+from handoff.actions.choosing import chosen
 from handoff.actions.events import emit, locked
 from handoff.actions.hops import check_hop
 from handoff.actions.repeats import Intent, Made
@@ -21,7 +22,7 @@ from handoff.actions.writing import patiently, writing
 from handoff.contract import answers
 from handoff.contract.answers import Answer
 from handoff.contract.kinds import AttemptStatus, EventType, SessionStatus
-from handoff.errors import DeskUnavailable, OutcomeUnrecorded, Refused
+from handoff.errors import DeskUnavailable, OutcomeUnrecorded
 from handoff.models import (
     Agent,
     Attempt,
@@ -31,7 +32,7 @@ from handoff.models import (
     ReturnLink,
     Session,
 )
-from handoff.selectors import channels, payloads, toolanswers
+from handoff.selectors import payloads, toolanswers
 from handoff.selectors.tokens import Caller
 from handoff.transports import transport_class
 
@@ -127,8 +128,8 @@ def _intent(caller: Caller, intent: Intent, channel: Channel) -> Made:
     # First the key: a twin queues here, and finds ours once we have committed.
     record = repeats.claim(caller.agent, intent) if intent.key else None
     throttle.take_handoff(caller.agent)
-    channel = Channel.objects.select_for_update(no_key=True).get(pk=channel.pk)
-    _check_contact_limit(channel)
+    Channel.objects.select_for_update(no_key=True).get(pk=channel.pk)
+    channel = chosen(caller.agent, channel.pk)  # an admin, or other calls, may have been faster
     depth = check_hop(caller.agent, channel, intent.parent)
     session = _new_session(caller.agent, conversation, channel, intent, depth=depth)
     attempt = Attempt.objects.create(session=session)
@@ -167,25 +168,6 @@ def _intent(caller: Caller, intent: Intent, channel: Channel) -> Made:
     note("handoff.dispatched", session, actor="desk", attempt=attempt.public_id)
     emit(EventType.STARTED, agent=caller.agent, conversation=conversation, session=session)
     return Made(session, None)
-
-
-def _check_contact_limit(channel: Channel) -> None:
-    recent = Attempt.objects.filter(
-        session__channel=channel, at__gt=Now() - dt.timedelta(hours=1)
-    ).count()
-    if recent >= channel.contact_limit_per_hour:
-        raise contact_limit(channel)
-
-
-def contact_limit(channel: Channel) -> Refused:
-    """The refusal for a channel that was asked often enough within the hour."""
-    hint = answers.other_channels(channels.others(channel.agent, besides=channel.pk))
-    return Refused(
-        "contact_limit",
-        f"{channel.label} was asked {channel.contact_limit_per_hour} times within an hour, which "
-        f"is its limit; nobody was asked now. {hint}",
-        details={"channel_id": channel.pk, "limit_per_hour": channel.contact_limit_per_hour},
-    )
 
 
 def _new_session(
