@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
-from handoff.actions import webhook_calls, webhooks
+from handoff.actions import webhook_addresses, webhook_calls, webhooks
+from handoff.actions.webhook_places import Busy
 from handoff.actions.writing import writing
 from handoff.admin.desk import DeskAdmin, actor_of, page
 from handoff.admin.webhook_calls import in_words
@@ -105,7 +106,7 @@ class WebhookAdmin(DeskAdmin):
     ) -> HttpResponse:
         """Where an address leads is asked here: the form is read inside a transaction."""
         if request.method == "POST" and self._may(request, object_id):
-            request.META[_UNREACHABLE] = _unreachable(request.POST.get("url", ""), object_id)
+            request.META[_UNREACHABLE] = _unreachable(request.POST, object_id)
         return super().changeform_view(request, object_id, form_url, extra_context)
 
     def _may(self, request: HttpRequest, object_id: str | None) -> bool:
@@ -237,18 +238,26 @@ class WebhookAdmin(DeskAdmin):
         return HttpResponseRedirect(reverse("admin:handoff_webhook_change", args=[webhook.pk]))
 
 
-def _unreachable(url: str, object_id: str | None) -> str:
+def _unreachable(entered: QueryDict, object_id: str | None) -> str:
     """Why a new address cannot be called; "" when it can, is no address, or stays as it is."""
-    known = object_id is not None and object_id.isdecimal()
-    if known and Webhook.objects.filter(pk=int(object_id or 0), url=url.strip()).exists():
+    url = entered.get("url", "").strip()
+    known = Webhook.objects.filter(pk=_number(object_id)).first()
+    if known is not None and known.url == url:
         return ""
+    agent = known.agent_id if known is not None else _number(entered.get("agent"))
     try:
-        webhooks.check_url(checked_url(url.strip()))
-    except Invalid as problem:
-        return _problem(problem)
+        webhook_addresses.check_url(checked_url(url), agent=agent)
+    except Busy:
+        return _("cannot be looked up now, as others are; try again in a moment")
+    except Invalid:
+        return _(webhook_addresses.UNREACHABLE)
     except ValueError:
         return ""  # the form says so itself
     return ""
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() else 0
 
 
 def _problem(error: HandoffError) -> str:

@@ -6,7 +6,7 @@ from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from handoff.actions import webhook_calls, webhooks
+from handoff.actions import webhook_addresses, webhook_calls, webhooks
 from handoff.api import bodies
 from handoff.api.agentview import AgentView
 from handoff.api.openapi import PAGE_PARAMETERS, REFUSALS
@@ -72,7 +72,8 @@ class Webhooks(AgentView):
         operation_id="create_webhook",
         summary="Register a webhook",
         description="From now on events are posted there, signed as Standard Webhooks 1.0 says. "
-        "`secret` is shown in this answer and never again. The address must be public and https.",
+        "`secret` is shown in this answer and never again. The address must be public and https; "
+        "while one of yours is being looked up, another is refused with 429.",
         tags=["webhooks"],
         request=shapes.WebhookBody,
         responses={201: shapes.WebhookMade, **REFUSALS},
@@ -87,7 +88,7 @@ class Webhooks(AgentView):
     )
     def post(self, request: Request) -> Response:
         body = self.read(shapes.WebhookBody)
-        webhooks.check_url(body.url)
+        webhook_addresses.admit_new(self.agent, body.url)
         made = webhooks.create_webhook(self.agent, body, actor=_actor(self))
         return Response(_shown_once(made), status=201)
 
@@ -117,8 +118,7 @@ class OneWebhook(AgentView):
     def patch(self, request: Request, public_id: str) -> Response:
         row = reading.find(self.agent, public_id)
         change = self.read(shapes.WebhookChange)
-        if change.url is not None:
-            webhooks.check_url(change.url)
+        webhook_addresses.admit_change(row, change.url)
         changed = webhooks.change_webhook(row, change, actor=_actor(self))
         return Response(reading.view(changed).body())
 

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import pytest
 
-from config.settings import WEBHOOK_BACKLOG, WEBHOOK_OVERLAP_HOURS, WEBHOOK_PLACES
+from config.settings import CALLS_PER_MINUTE, WEBHOOK_BACKLOG, WEBHOOK_OVERLAP_HOURS, WEBHOOK_PLACES
+from handoff.actions.webhook_addresses import CALLS_A_CHANGE
 from handoff.actions.webhook_queue import BACKOFF_SECONDS
 from handoff.contract.kinds import EventType
 from handoff_client import Desk
@@ -93,6 +94,7 @@ def test_the_other_numbers_and_names_of_the_page_are_the_desk_s() -> None:
     assert f"`HANDOFF_WEBHOOK_BACKLOG` ({WEBHOOK_BACKLOG:,})" in written
     assert f"`HANDOFF_WEBHOOK_PLACES` ({WEBHOOK_PLACES})" in written
     assert f"`HANDOFF_WEBHOOK_OVERLAP_HOURS` ({WEBHOOK_OVERLAP_HOURS:g})" in written
+    assert f"allows ({CALLS_PER_MINUTE // CALLS_A_CHANGE} a minute)" in " ".join(written.split())
     example = json.loads(block("json"))
     assert set(example) == {"type", "timestamp", "data"}
     assert example["type"] in list(EventType)
