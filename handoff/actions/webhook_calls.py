@@ -15,7 +15,7 @@ from django.db import connections
 
 import audit.trail
 from handoff import push
-from handoff.actions import dispatch
+from handoff.actions.webhook_places import Places
 from handoff.actions.webhook_queue import Heard, Taken, claim, note, record
 from handoff.actions.writing import writing
 from handoff.contract.kinds import TransportErrorKind
@@ -32,6 +32,7 @@ ANSWER_BYTES: Final = 64 * 1024
 _SUCCESS: Final = range(200, 300)
 _REDIRECTS: Final = range(300, 400)
 _GONE: Final = 410
+_trials: Final = Places(2, words="Another test of a webhook is under way.", retry_after=10)
 _FATES: Final = {
     TransportErrorKind.CONNECT: Fate.NOT_CONNECTED,
     TransportErrorKind.PERMISSION: Fate.NOT_ALLOWED,
@@ -59,9 +60,9 @@ def deliver(taken: Taken) -> None:
 def test(webhook: Webhook, *, actor: str) -> WebhookCall:
     """Call a webhook once with `webhook.test`, whatever its state, and change nothing about it.
 
-    Raises dispatch.NoPlace when too many calls of this process wait for somebody.
+    Waits for the receiver. Raises Busy while another of the agent's, or two of others, wait.
     """
-    with dispatch.slot(-webhook.pk):  # beside those of channels, whose numbers are positive
+    with _trials.place(webhook.agent_id):
         with writing():
             row = WebhookCall.objects.create(
                 webhook=webhook, kind=CallKind.TEST, type=TEST_TYPE, message_id=test_message_id()

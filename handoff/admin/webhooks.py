@@ -20,7 +20,7 @@ from handoff.admin.webhook_calls import in_words
 from handoff.admin.webhook_forms import ReplayForm, WebhookForm
 from handoff.contract.text import visible
 from handoff.contract.webhooks import Fate, Payload, WebhookBody, WebhookChange, checked_url
-from handoff.errors import DeskUnavailable, HandoffError, Invalid
+from handoff.errors import HandoffError, Invalid
 from handoff.models import Webhook
 from handoff.selectors import webhooks as reading
 
@@ -178,8 +178,9 @@ class WebhookAdmin(DeskAdmin):
             return self._back(webhook)
         try:
             call = webhook_calls.test(webhook, actor=actor_of(request))
-        except DeskUnavailable:
-            self.message_user(request, _("Too many calls wait for somebody."), messages.WARNING)
+        except Busy:
+            busy = _("Another test is under way. Try again in a moment.")
+            self.message_user(request, busy, messages.WARNING)
             return self._back(webhook)
         return page(
             request,

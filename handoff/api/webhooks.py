@@ -163,7 +163,8 @@ class Trial(AgentView):
         operation_id="test_webhook",
         summary="Test a webhook",
         description="Posts an event of the type `webhook.test` now, and answers what became of "
-        "it. Nothing is tried again, and the webhook's state stays as it is.",
+        "it. Nothing is tried again, and the webhook's state stays as it is. While another test of "
+        "yours is under way it is refused with 429.",
         tags=["webhooks"],
         request=None,
         responses={200: shapes.CallView, **REFUSALS},

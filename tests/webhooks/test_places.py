@@ -8,17 +8,18 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connections
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from handoff.actions import webhook_addresses
+from handoff.actions import webhook_addresses, webhook_calls
 from handoff.contract.webhooks import WEBHOOKS_MAX
 from handoff.errors import Invalid
 from handoff.models import Agent, Bucket, Webhook
 from tests import factories
 from tests.webhooks.conftest import register
-from tests.webhooks.receiver import Receiver
+from tests.webhooks.receiver import ACCEPT, CUT, Receiver
 from tests.webhooks.test_api import Door
 
 pytestmark = pytest.mark.django_db
@@ -98,10 +99,8 @@ def test_two_look_ups_that_hang_leave_the_other_threads_to_the_others(
     third = Door(factories.AgentFactory.create())
     with resolver.looking_up(agent.pk, factories.AgentFactory.create().pk):
         assert third("POST", "", {"url": receiver.url}).status_code == 429
-        admin = Client()
-        admin.force_login(User.objects.create_superuser("boss", "boss@example.com", "x"))
         entered = {"agent": agent.pk, "url": receiver.url, "payload": "full"}
-        page = admin.post(reverse("admin:handoff_webhook_add"), entered)
+        page = _boss().post(reverse("admin:handoff_webhook_add"), entered)
         assert "It cannot be looked up now, as others are; try again in a moment." in page.text
     assert Webhook.objects.count() == 0
     third.made(receiver.url)
@@ -137,3 +136,50 @@ def test_making_and_changing_has_a_limit_of_its_own(
     settings.CALLS_PER_MINUTE = 0
     Bucket.objects.all().delete()
     assert all(door("PATCH", path, {"label": str(n)}).status_code == 200 for n in range(5))
+
+
+def test_a_test_takes_no_place_from_those_who_contact_people(
+    agent: Agent, receiver: Receiver, settings: Settings
+) -> None:
+    settings.DISPATCH_SLOTS = 0
+    made = Door(agent).made(receiver.url)
+    assert Door(agent)("POST", f"/{made['id']}/test").json()["fate"] == "delivered"
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_receiver_that_hangs_in_a_test_keeps_its_agent_s_others_waiting_alone(
+    agent: Agent, receiver: Receiver
+) -> None:
+    let_go = threading.Event()
+    mine, theirs = Door(agent), Door(factories.AgentFactory.create())
+    path = f"/{mine.made(receiver.url)['id']}/test"
+    with Receiver().running() as silent:
+        silent.always = lambda _came: ACCEPT if let_go.wait(8) else CUT
+        hanging = register(agent, silent)
+        thread = threading.Thread(target=_test, args=(hanging,))
+        thread.start()
+        silent.wait_for(1)
+        refused = mine("POST", path)
+        other = theirs("POST", f"/{theirs.made(receiver.url)['id']}/test")
+        page = _boss().post(reverse("admin:handoff_webhook_test", args=[hanging.pk]), follow=True)
+        let_go.set()
+        thread.join(20)
+    assert (refused.status_code, other.status_code) == (429, 200)
+    assert refused.json()["error"].startswith("Another test of a webhook is under way.")
+    assert "Another test is under way." in page.text
+    assert len(silent.came) == 1
+    assert mine("POST", path).json()["fate"] == "delivered"
+
+
+def _test(webhook: Webhook) -> None:
+    try:
+        webhook_calls.test(webhook, actor="test")
+    finally:
+        connections.close_all()
+
+
+def _boss() -> Client:
+    client = Client()
+    client.force_login(User.objects.create_superuser("boss", "boss@example.com", "x"))
+    return client
