@@ -7,17 +7,19 @@ slow the last time hold half of the threads at most.
 import logging
 import threading
 import time
+from functools import partial
 from typing import Final
 
 from django.conf import settings
 from django.db import Error as DatabaseError
-from django.db import connections
+from django.db import InterfaceError, OperationalError, connections
 
 import audit.trail
 from handoff import push
 from handoff.actions.webhook_places import Places
-from handoff.actions.webhook_queue import Heard, Taken, claim, note, record
-from handoff.actions.writing import writing
+from handoff.actions.webhook_queue import LEASE_SECONDS, Heard, Taken, claim, note, record
+from handoff.actions.webhooks import locked
+from handoff.actions.writing import patiently, writing
 from handoff.contract.kinds import TransportErrorKind
 from handoff.contract.webhooks import TEST_TYPE, CallKind, Fate, headers, test_message_id
 from handoff.errors import TransportError
@@ -29,6 +31,7 @@ from handoff.selectors import webhooks
 log = logging.getLogger(__name__)
 ANSWER_BYTES: Final = 64 * 1024
 """What is read of an answer; its status counts all the same when there is more."""
+RECORD_SECONDS: Final = LEASE_SECONDS - 5
 _SUCCESS: Final = range(200, 300)
 _REDIRECTS: Final = range(300, 400)
 _GONE: Final = 410
@@ -50,26 +53,34 @@ def deliver_due() -> int:
 
 
 def deliver(taken: Taken) -> None:
-    """Make one call that is ours, and write down what became of it."""
+    """Make one call that is ours, and write down what became of it, with a database that is busy
+    or lost for as long as the lease holds: what was taken and is not written down comes again.
+    """
     rows = WebhookCall.objects.select_related("webhook__agent", "event__message")
     row = rows.filter(pk=taken.call).first()
     if row is not None:  # else the webhook was deleted meanwhile
-        record(taken, _made(row))
+        heard = _made(row)
+        patiently(partial(record, taken, heard), until=time.monotonic() + RECORD_SECONDS)
 
 
 def test(webhook: Webhook, *, actor: str) -> WebhookCall:
     """Call a webhook once with `webhook.test`, whatever its state, and change nothing about it.
 
-    Waits for the receiver. Raises Busy while another of the agent's, or two of others, wait.
+    Waits for the receiver. Raises Busy while another of the agent's, or two of others, wait, and
+    NotFound when it was deleted meanwhile.
     """
     with _trials.place(webhook.agent_id):
         with writing():
             row = WebhookCall.objects.create(
-                webhook=webhook, kind=CallKind.TEST, type=TEST_TYPE, message_id=test_message_id()
+                webhook=locked(webhook),
+                kind=CallKind.TEST,
+                type=TEST_TYPE,
+                message_id=test_message_id(),
             )
         row.refresh_from_db()
         heard = _made(row)
         with writing():
+            locked(webhook)
             note(row.pk, heard)
             audit.trail.record(
                 "webhook.tested",
@@ -178,8 +189,10 @@ class Callers:
             while taken is not None:
                 deliver(taken)
                 taken = self._next(me)
+        except (OperationalError, InterfaceError) as problem:
+            log.error("webhooks lost the database; what is due stays due: %s", problem)
         except DatabaseError:
-            log.exception("a webhook's call could not be written down; it is due again later")
+            log.exception("the database refused a webhook; what is due stays due")
         finally:
             connections.close_all()
             with self._lock:

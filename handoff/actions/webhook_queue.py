@@ -14,6 +14,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 
 import audit.trail
+from handoff.actions.webhooks import held
 from handoff.actions.writing import nudge_on_commit, writing
 from handoff.contract.webhooks import CallKind, Fate, Stopped, message_id
 from handoff.models import Event, Webhook, WebhookCall, WebhookReplay
@@ -125,15 +126,14 @@ def record(taken: Taken, heard: Heard) -> None:
     does, as the receiver has the event.
     """
     with writing():
-        note(taken.call, heard)
-        calls = WebhookCall.objects.select_related("event", "webhook__agent")
-        call = calls.filter(pk=taken.call).first()
-        if call is None:  # the webhook was deleted meanwhile
+        webhook = held(taken.webhook)  # before its call: whoever deletes both has the same order
+        if webhook is None:
             return
+        note(taken.call, heard)
         if heard.fate is Fate.DELIVERED:
-            _delivered(taken, call, heard)
+            _delivered(taken, webhook, heard)
         else:
-            _failed(taken, call.webhook, heard)
+            _failed(taken, webhook, heard)
 
 
 def note(call: int, heard: Heard) -> None:
@@ -146,10 +146,11 @@ def note(call: int, heard: Heard) -> None:
     )
 
 
-def _delivered(taken: Taken, call: WebhookCall, heard: Heard) -> None:
-    if call.kind == CallKind.REPLAY:
-        call.webhook.replays.filter(event=call.event_id).delete()
-    elif call.event is not None:  # only where it still stands: an owner may have moved it
+def _delivered(taken: Taken, webhook: Webhook, heard: Heard) -> None:
+    call = webhook.calls.select_related("event").filter(pk=taken.call).first()
+    if call is not None and call.kind == CallKind.REPLAY:
+        webhook.replays.filter(event=call.event_id).delete()
+    elif call is not None and call.event is not None:  # where it still stands: it may have moved
         stands = Webhook.objects.filter(pk=taken.webhook, after=taken.after)
         stands.update(after=call.event.number)
     Webhook.objects.filter(pk=taken.webhook, lease=taken.call).update(

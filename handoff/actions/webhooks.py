@@ -76,7 +76,7 @@ def change_webhook(webhook: Webhook, change: WebhookChange, *, actor: str) -> We
     """
     given = change.model_dump(exclude_none=True)
     with writing():
-        row = _locked(webhook)
+        row = locked(webhook)
         if given.get("after", 0) > row.agent.last_event_id:
             raise problem_with("after", f"must be at most {row.agent.last_event_id}")
         changed = sorted(name for name, value in given.items() if getattr(row, name) != value)
@@ -120,7 +120,7 @@ def rotate_secret(webhook: Webhook, *, actor: str) -> Made:
     secret = new_secret()
     span = dt.timedelta(hours=settings.WEBHOOK_OVERLAP_HOURS)
     with writing():
-        row = _locked(webhook)
+        row = locked(webhook)
         row.keep_secret(secret)
         row.previous_until = Now() + span
         row.save(update_fields=["sealed_secret", "sealed_previous", "previous_until"])
@@ -132,7 +132,7 @@ def rotate_secret(webhook: Webhook, *, actor: str) -> Made:
 def delete_webhook(webhook: Webhook, *, actor: str) -> None:
     """For good, with the log of its calls."""
     with writing():
-        row = _locked(webhook)
+        row = locked(webhook)
         _note("webhook.deleted", row, actor=actor)
         row.delete()
 
@@ -142,7 +142,7 @@ def replay_event(webhook: Webhook, number: int, *, actor: str) -> int:
     agent's. Its types do not matter: it was asked for by name. Always 1.
     """
     with writing():
-        row = _locked(webhook)
+        row = locked(webhook)
         event = Event.objects.filter(agent=row.agent_id, number=number).first()
         if event is None:
             raise NotFound("There is no such event.")
@@ -159,7 +159,7 @@ def replay_since(webhook: Webhook, since: dt.datetime, *, actor: str) -> int:
     out included. Raises Invalid when they are more than the desk sends again at once.
     """
     with writing():
-        row = _locked(webhook)
+        row = locked(webhook)
         mine = Event.objects.filter(agent=row.agent_id, at__gt=_just_before(since))
         first = mine.order_by("number").values_list("number", flat=True)
         after = min(row.after, next(iter(first[:1]), row.after + 1) - 1)
@@ -185,6 +185,7 @@ def forget_calls() -> int:
     """Remove the calls of long ago, and secrets that no longer sign; how many calls."""
     with writing():
         gone, _ = WebhookCall.objects.filter(at__lt=Now() - KEPT).delete()
+    with writing():  # another one: a webhook is locked before its calls
         over = Webhook.objects.filter(previous_until__lte=Now())
         over.update(sealed_previous="", previous_until=None)
     return gone
@@ -195,7 +196,7 @@ def reseal_webhooks(*, actor: str) -> list[Webhook]:
     unreadable = []
     for pk in list(Webhook.objects.values_list("pk", flat=True)):
         with writing():
-            row = _locked(Webhook(pk=pk))
+            row = locked(Webhook(pk=pk))
             try:
                 row.sealed_secret = reseal(row.sealed_secret)
                 row.sealed_previous = reseal(row.sealed_previous) if row.sealed_previous else ""
@@ -207,9 +208,15 @@ def reseal_webhooks(*, actor: str) -> list[Webhook]:
     return unreadable
 
 
-def _locked(webhook: Webhook) -> Webhook:
+def held(pk: int) -> Webhook | None:
+    """One with its lock, which goes before those of its calls; None when it was deleted."""
     rows = Webhook.objects.select_for_update(no_key=True, of=("self",)).select_related("agent")
-    row = rows.filter(pk=webhook.pk).first()
+    return rows.filter(pk=pk).first()
+
+
+def locked(webhook: Webhook) -> Webhook:
+    """The same; raises NotFound."""
+    row = held(webhook.pk)
     if row is None:
         raise NotFound("There is no such webhook.")
     return row

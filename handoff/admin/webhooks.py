@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
@@ -20,7 +20,7 @@ from handoff.admin.webhook_calls import in_words
 from handoff.admin.webhook_forms import ReplayForm, WebhookForm
 from handoff.contract.text import visible
 from handoff.contract.webhooks import Fate, Payload, WebhookBody, WebhookChange, checked_url
-from handoff.errors import HandoffError, Invalid
+from handoff.errors import HandoffError, Invalid, NotFound
 from handoff.models import Webhook
 from handoff.selectors import webhooks as reading
 
@@ -182,6 +182,8 @@ class WebhookAdmin(DeskAdmin):
             busy = _("Another test is under way. Try again in a moment.")
             self.message_user(request, busy, messages.WARNING)
             return self._back(webhook)
+        except NotFound as gone:  # its agent deleted it meanwhile
+            raise Http404 from gone
         return page(
             request,
             self,
