@@ -59,7 +59,14 @@ def state(page: Page, expected: str) -> None:
 
 
 def words(page: Page, text: str) -> None:
-    expect(page.get_by_role("status").get_by_text(text)).to_be_visible(timeout=PATIENCE_MS)
+    """Looks often: some words stand there for a moment."""
+    page.wait_for_function(
+        """text => [...document.querySelector("handoff-chat").shadowRoot.querySelectorAll(
+             "[role=status]")].some(line => line.innerText.includes(text))""",
+        arg=text,
+        polling=50,
+        timeout=PATIENCE_MS,
+    )
 
 
 def type_in(page: Page, text: str) -> None:

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from hypothesis import strategies as st
 
+from config import health
 from tests import factories
 from tests.contract.hostile import JSON_VALUES, PIECES, TEXTS
 
@@ -103,7 +104,7 @@ def calls(document: Mapping[str, Any], known: Known) -> st.SearchStrategy[Call]:
     operations = [
         (method.upper(), path)
         for path, found in document["paths"].items()
-        if "/wait/" not in path
+        if "/wait/" not in path and path not in health.PATHS
         for method in found
     ]
     return st.sampled_from(operations).flatmap(lambda found: _call(found[0], found[1], known))
