@@ -1,9 +1,10 @@
 """Makes one call to a receiver, and threads that make those that are due.
 
-A receiver that hangs holds the thread that talks to it and no other; those that failed or were
-slow the last time hold half of the threads at most.
+A receiver that hangs holds the thread that talks to it and no other. Those that may hang hold half
+of the threads at most, and one of each agent; an agent holds half of them at most.
 """
 
+import collections
 import logging
 import threading
 import time
@@ -209,7 +210,11 @@ class Callers:
         places = settings.WEBHOOK_PLACES
         if push.stopping or len(busy) >= places:
             return None
-        return claim(easy_only=sum(one.hard for one in busy) >= max(1, places // 2))
+        half = max(1, places // 2)
+        hard = [one.agent for one in busy if one.hard]
+        held = collections.Counter(one.agent for one in busy)
+        full = [agent for agent, number in held.items() if number >= half]
+        return claim(easy_only=len(hard) >= half, easy_of=hard, none_of=full)
 
     def _threads(self) -> list[threading.Thread]:
         with self._lock:

@@ -7,6 +7,7 @@ lease says who calls, by the database's clock; the call is a row before it is ma
 import dataclasses
 import datetime as dt
 import random
+from collections.abc import Collection
 from typing import Final
 
 from django.conf import settings
@@ -37,10 +38,11 @@ class Taken:
 
     webhook: int
     call: int
+    agent: int
     after: int
     """Where the webhook stood when it was taken."""
     hard: bool
-    """Whether its last call failed or was slow, so that this one may be, too."""
+    """Whether its last call failed or was slow, or none succeeded yet: this one may hang."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,20 +57,29 @@ class Heard:
     """What the receiver said, or our own word for why it said nothing."""
 
 
-def claim(*, easy_only: bool = False) -> Taken | None:
+def claim(
+    *, easy_only: bool = False, easy_of: Collection[int] = (), none_of: Collection[int] = ()
+) -> Taken | None:
     """Take the webhook that has been due for longest; None when there is nothing to call.
 
-    `easy_only` leaves out those whose last call failed or was slow.
+    `easy_only` leaves out those that may hang: whose last call failed or was slow, or that never
+    had a success. `easy_of` leaves out these of some agents, `none_of` all of some.
     """
-    rows = _due()
+    rows = _due().exclude(agent__in=none_of)
     if easy_only:
-        rows = rows.filter(tries=0, last_seconds__lte=SLOW_SECONDS)
+        rows = rows.filter(_easy())
+    elif easy_of:
+        rows = rows.filter(_easy() | ~Q(agent__in=easy_of))
     for pk in list(rows.values_list("pk", flat=True)[:AT_ONCE]):
         with writing():
             taken = _take(pk)
         if taken is not None:
             return taken
     return None
+
+
+def _easy() -> Q:
+    return Q(tries=0, last_seconds__lte=SLOW_SECONDS, last_success_at__isnull=False)
 
 
 def _free() -> Q:
@@ -108,8 +119,8 @@ def _take(pk: int) -> Taken | None:
         number=row.tries + 1,
     )
     Webhook.objects.filter(pk=pk).update(lease=call.pk, tries=F("tries") + 1)
-    hard = row.tries > 0 or row.last_seconds > SLOW_SECONDS
-    return Taken(pk, call.pk, row.after, hard)
+    hard = row.tries > 0 or row.last_seconds > SLOW_SECONDS or row.last_success_at is None
+    return Taken(pk, call.pk, row.agent_id, row.after, hard)
 
 
 def _head(row: Webhook) -> tuple[CallKind, Event | None]:

@@ -84,6 +84,9 @@ def change_webhook(webhook: Webhook, change: WebhookChange, *, actor: str) -> We
         for name in changed:
             setattr(row, name, given[name])
         fields = list(changed)
+        if "url" in changed:  # nothing is known of how it answers
+            row.last_success_at = None
+            fields.append("last_success_at")
         if retried or {"url", "enabled", "after", "event_types"} & set(changed):
             fields += _begin_anew(row)
         if fields:
