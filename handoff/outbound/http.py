@@ -232,7 +232,7 @@ def retry_after(answer: HttpAnswer) -> float | None:
     except ValueError:
         pass
     try:
-        date = email.utils.parsedate_to_datetime(text)
-    except ValueError:
+        date = email.utils.parsedate_to_datetime(text).timestamp()
+    except (ValueError, OverflowError):  # a year that no date has
         return None
-    return max(0.0, date.timestamp() - time.time())
+    return max(0.0, date - time.time())

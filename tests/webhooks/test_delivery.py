@@ -187,6 +187,8 @@ def test_retry_after_is_honoured(
         ("nan", 4, 6),
         ("soon", 4, 6),
         ("Thu, 01 Jan 1970 00:00:00 GMT", 4, 6),
+        ("Fri, 31 Dec 99999999999999999999 23:59:59 GMT", 4, 6),
+        ("Fri, 31 Dec 2027 23:59:59 -99999999999999999999", 4, 6),
     ],
 )
 def test_what_retry_after_may_ask_for_has_bounds(
