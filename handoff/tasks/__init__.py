@@ -1,5 +1,7 @@
 """What runs in the background, as `django.tasks`. Due rows are the truth; a task only runs soon."""
 
+from typing import Final
+
 from django.tasks import Task, TaskResultStatus, task
 
 from handoff.actions import alerts, couriers, pollers, webhook_calls
@@ -68,11 +70,37 @@ def settle() -> int:
 
 
 @task
-def tidy() -> int:
-    """Write down the refusals that were only counted; forget callers that were slow enough, and
-    what people wrote and what receivers answered long ago.
-    """
-    return write_folds() + forget_full() + forget_bodies() + prune() + forget_calls()
+def write_down() -> int:
+    """Write down the refusals that were only counted."""
+    return write_folds()
+
+
+@task
+def forget_callers() -> int:
+    """Forget callers that were slow enough."""
+    return forget_full()
+
+
+@task
+def forget_words() -> int:
+    """Forget what people wrote long ago."""
+    return forget_bodies()
+
+
+@task
+def forget_files() -> int:
+    """Delete files that were never said, and those whose time is over."""
+    return prune()
+
+
+@task
+def forget_answers() -> int:
+    """Forget what receivers of webhooks answered long ago."""
+    return forget_calls()
+
+
+TIDYING: Final = (write_down, forget_callers, forget_words, forget_files, forget_answers)
+"""Each a task of its own: one that fails is in the log, and the others are done."""
 
 
 def run_due() -> None:
@@ -82,7 +110,7 @@ def run_due() -> None:
 
 def sweep() -> None:
     """Enqueue the slow round: at start, before the desk says it is ready, and every minute."""
-    _enqueue(reconcile, settle, tidy)
+    _enqueue(reconcile, settle, *TIDYING)
 
 
 def _enqueue(*work: "Task[[], int]") -> None:
