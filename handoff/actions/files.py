@@ -5,35 +5,56 @@ import logging
 import secrets
 import tempfile
 from collections.abc import Collection, Sequence
-from typing import IO, Final, Protocol
+from typing import IO, Any, Final, Protocol
 
 from django.conf import settings
-from django.core.files import File as Content
-from django.core.files.storage import storages
-from django.db.models import Count, Q, Sum
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 
 import audit.trail
-from handoff.actions import throttle
+from handoff.actions import shelves, throttle
 from handoff.actions.events import locked
 from handoff.actions.writing import writing
 from handoff.contract import files
+from handoff.contract.files import Why
 from handoff.contract.kinds import Author
 from handoff.errors import DeskUnavailable, Invalid, NotFound, TooLarge
 from handoff.models import Conversation, File, Message
+from handoff.selectors import filestore
 
 log = logging.getLogger(__name__)
 IN_MEMORY: Final = 512 * 1024
 """Bytes of an upload that are held in memory; what is over goes to a temporary file."""
-MEGABYTE: Final = 1024 * 1024
 UNSAID_HOURS: Final = 24
 """So long a file waits for the line that it comes with."""
 UNFINISHED_HOURS: Final = 1
 PRUNED_AT_ONCE: Final = 100
+_FULL: Final = {
+    Why.NUMBER: "This conversation holds as many files as it may.",
+    Why.SIZE: "This conversation holds as many files as it may.",
+    Why.AGENT: "This agent has no room for further files now. It can delete some.",
+    Why.DESK: "The desk has no room for further files now.",
+}
 
 
 class Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
+
+
+class Unwanted(Invalid):
+    """A file that is not taken; `why` is for doors that have words of their own."""
+
+    def __init__(self, why: Why, sentence: str, **details: Any) -> None:
+        super().__init__(sentence, details=details)
+        self.why = why
+
+
+class NotStored(DeskUnavailable):
+    """The storage did not take a file; nothing of it is kept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sentence = "The file could not be stored. Nothing was sent: try again in a moment."
 
 
 def store(
@@ -47,34 +68,52 @@ def store(
 ) -> File:
     """Take one file of a conversation, to be said with a line later.
 
-    Reads block by block, and never more than a file may hold. Raises TooLarge, TooFast, Invalid
-    for a type that is not taken or a conversation that is full, and DeskUnavailable for a disk
-    that is.
+    Reads block by block, and never more than a file may hold. Raises TooLarge, TooFast, Unwanted
+    for a type that is not taken or where there is no room, and NotStored.
     """
     with tempfile.SpooledTemporaryFile(IN_MEMORY) as taken:
         size = _take(content, taken)
         kind = files.proved(taken, content_type, settings.FILE_TYPES)  # type: ignore[arg-type]
         if kind is None:
-            _refuse(conversation, actor, "type", size)
-            raise Invalid(
+            _refuse(conversation, actor, Why.TYPE, size)
+            raise Unwanted(
+                Why.TYPE,
                 "This file can't be taken. A desk takes files of these types, whose content is "
                 f"what they say: {', '.join(settings.FILE_TYPES)}.",
-                details={"types": list(settings.FILE_TYPES)},
+                types=list(settings.FILE_TYPES),
             )
         throttle.take_file(conversation)
         row = _begin(conversation, by=by, actor=actor, name=files.named(name, kind), kind=kind,
                      size=size)  # fmt: skip
         taken.seek(0)
         try:
-            stored_as = storages["files"].save(row.stored_as, Content(taken))
+            _keep(row, filestore.save(row.stored_as, taken), actor=actor)
         except OSError as error:
             log.exception("a file could not be stored")
-            raise DeskUnavailable from error
-    with writing():
-        File.objects.filter(pk=row.pk).update(stored_as=stored_as, stored_at=Now())
-        _note("file.stored", row, actor=actor)
+            _give_up(row, actor=actor)
+            raise NotStored from error
     row.refresh_from_db()
     return row
+
+
+def _keep(row: File, stored_as: str, *, actor: str) -> None:
+    """Its content is there. Raises OSError for one that was pruned meanwhile, as unfinished."""
+    with writing():
+        mine = File.objects.filter(pk=row.pk, deleted_at=None)
+        kept = mine.update(stored_as=stored_as, stored_at=Now())
+        if kept:
+            _note("file.stored", row, actor=actor)
+    if not kept:
+        filestore.delete(stored_as)
+        raise TimeoutError("the storage took longer than a file may be unfinished")
+
+
+def _give_up(row: File, *, actor: str) -> None:
+    """What the storage has of it, if anything, goes with the next round."""
+    with writing():
+        _mark(File.objects.all(), row)
+        if row.conversation is not None:
+            _refuse(row.conversation, actor, Why.STORAGE, row.size)
 
 
 def _take(content: Readable, taken: IO[bytes]) -> int:
@@ -82,7 +121,7 @@ def _take(content: Readable, taken: IO[bytes]) -> int:
     while block := content.read(files.BLOCK):
         size += len(block)
         if size > files.FILE_BYTES:
-            most = files.FILE_BYTES // MEGABYTE
+            most = files.FILE_BYTES // shelves.MEGABYTE
             raise TooLarge(f"The file is too large: at most {most} MB are taken.")
         taken.write(block)
     return size
@@ -92,22 +131,14 @@ def _begin(
     conversation: Conversation, *, by: Author, actor: str, name: str, kind: str, size: int
 ) -> File:
     """The row, before there is content: what is stored is never without one."""
-    full = ""
     with writing():
         row = locked(conversation.pk)
-        kept = File.objects.filter(deleted_at=None)
-        mine = kept.filter(conversation=row).aggregate(n=Count("pk"), size=Coalesce(Sum("size"), 0))
-        every = kept.aggregate(size=Coalesce(Sum("size"), 0))["size"]
-        if mine["n"] >= settings.FILES_PER_CONVERSATION:
-            full = "number"
-        elif mine["size"] + size > settings.FILES_MB_PER_CONVERSATION * MEGABYTE:
-            full = "size"
-        elif every + size > settings.FILES_MB * MEGABYTE:
-            full = "desk"
-        if not full:
+        full = shelves.take(row, size)
+        if full is None:
             random = secrets.token_hex(16)
             return File.objects.create(
                 conversation=row,
+                agent=row.agent,
                 uploaded_by=by,
                 name=name,
                 type=kind,
@@ -115,11 +146,7 @@ def _begin(
                 stored_as=f"{random[:2]}/{random}",
             )
     _refuse(conversation, actor, full, size)
-    raise Invalid(
-        "The desk has no room for further files now."
-        if full == "desk"
-        else "This conversation holds as many files as it may."
-    )
+    raise Unwanted(full, _FULL[full])
 
 
 def attach(message: Message, ids: Sequence[str], *, by: Collection[Author]) -> None:
@@ -146,56 +173,80 @@ def attach(message: Message, ids: Sequence[str], *, by: Collection[Author]) -> N
 
 
 def delete(row: File, *, actor: str) -> None:
-    """Delete the content of a file; the line keeps its name."""
+    """Delete the content of a file; the line keeps its name.
+
+    Nobody is given it from here on, even where the storage can't delete it now.
+    """
     with writing():
-        if _mark(File.objects.filter(pk=row.pk).values_list("pk", flat=True)[:1]):
+        if _mark(File.objects.all(), row):
             _note("file.deleted", row, actor=actor, reason="asked")
-    _empty(row.pk)
+    _emptied(row.pk, row.public_id)
 
 
 def prune() -> int:
     """Delete what was never said, what its conversation left behind, and what is old; how many.
 
-    Content that a killed process had marked and not deleted goes with it.
+    Content that a killed process had marked and not deleted goes with it. What the storage does
+    not delete is logged and tried again, and holds up nothing else.
     """
+    due = _due()
+    for row in due.select_related("conversation__agent")[:PRUNED_AT_ONCE]:
+        with writing():
+            if _mark(due, row):
+                _note("file.deleted", row, actor="desk", reason="pruned")
+    marked = File.objects.filter(deleted_at__isnull=False, stored_at__isnull=False)
+    # in any order: those that can't be deleted must not always be the first
+    chosen = marked.order_by("?").values_list("pk", "public_id")[:PRUNED_AT_ONCE]
+    return sum(_emptied(pk, public_id) for pk, public_id in list(chosen))
+
+
+def _due() -> QuerySet[File]:
     old = Now() - dt.timedelta(days=settings.FILES_DAYS)
     unsaid = Now() - dt.timedelta(hours=UNSAID_HOURS)
     unfinished = Now() - dt.timedelta(hours=UNFINISHED_HOURS)
-    due = File.objects.filter(deleted_at=None).filter(
+    return File.objects.filter(deleted_at=None).filter(
         Q(conversation=None)
         | Q(message=None, created_at__lt=unsaid)
         | Q(stored_at=None, created_at__lt=unfinished)
         | (Q(created_at__lt=old) if settings.FILES_DAYS else Q(pk__in=()))
     )
-    for row in due.select_related("conversation__agent")[:PRUNED_AT_ONCE]:
-        with writing():
-            if _mark(due.filter(pk=row.pk).values_list("pk", flat=True)[:1]):
-                _note("file.deleted", row, actor="desk", reason="pruned")
-    marked = File.objects.filter(deleted_at__isnull=False, stored_at__isnull=False)
-    done = 0
-    for pk in list(marked.values_list("pk", flat=True)[:PRUNED_AT_ONCE]):
+
+
+def _mark(which: QuerySet[File], row: File) -> bool:
+    """Nobody is given it from here on; False when it is not among `which` any more.
+
+    Inside `writing()`. One UPDATE decides: a file that is said at this moment is not unsaid.
+    """
+    mine = which.filter(pk=row.pk, deleted_at=None)
+    if not mine.update(deleted_at=Now(), stored_at=Coalesce("stored_at", Now())):
+        return False
+    shelves.give_back(row)
+    return True
+
+
+def _emptied(pk: int, public_id: str) -> bool:
+    try:
         _empty(pk)
-        done += 1
-    return done
-
-
-def _mark(which: Collection[int]) -> bool:
-    """Nobody is given it from here on. Inside `writing()`."""
-    mine = File.objects.filter(pk__in=list(which), deleted_at=None)
-    return mine.update(deleted_at=Now(), stored_at=Coalesce("stored_at", Now())) == 1
+    except OSError as error:
+        log.error("the content of %s could not be deleted: %s", public_id, error)
+        return False
+    return True
 
 
 def _empty(pk: int) -> None:
-    """Delete the content of a marked file, then note that it went: a repeat does no harm."""
+    """Delete the content of a marked file, then note that it went: a repeat does no harm.
+
+    Raises OSError.
+    """
     row = File.objects.filter(pk=pk, deleted_at__isnull=False, stored_at__isnull=False).first()
     if row is not None:
-        storages["files"].delete(row.stored_as)
+        filestore.delete(row.stored_as)
         with writing():
             File.objects.filter(pk=pk).update(stored_at=None)
             File.objects.filter(pk=pk, message=None).delete()
 
 
-def _refuse(conversation: Conversation, actor: str, why: str, size: int) -> None:
+def _refuse(conversation: Conversation, actor: str, why: Why, size: int) -> None:
     with writing():
         audit.trail.record(
             "file.refused",

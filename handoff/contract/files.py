@@ -8,6 +8,7 @@ import codecs
 import re
 import unicodedata
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import BinaryIO, Final
 
 from handoff.contract import text
@@ -18,6 +19,8 @@ BODY_BYTES: Final = FILE_BYTES + 64 * 1024
 FILES_PER_MESSAGE: Final = 5
 NAME_MAX: Final = 120
 BLOCK: Final = 64 * 1024
+LEAST_BYTES: Final = 4096
+"""What a file counts at least: its row, and its place in a folder."""
 
 JPEG: Final = "image/jpeg"
 PDF: Final = "application/pdf"
@@ -55,6 +58,24 @@ _MARKUP: Final = re.compile(
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
 _SEPARATORS: Final = re.compile(r"[/\\:*?\"<>|%]+")
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+class Why(StrEnum):
+    """Why a file is not taken; the trail says so."""
+
+    TYPE = "type"
+    NUMBER = "number"
+    """Its conversation holds as many as it may."""
+    SIZE = "size"
+    """Those of its conversation take as much as they may."""
+    AGENT = "agent"
+    DESK = "desk"
+    STORAGE = "storage"
+
+
+def charged(size: int) -> int:
+    """What a file of so many bytes counts against the room that there is."""
+    return max(size, LEAST_BYTES)
 
 
 def named(given: str, kind: str) -> str:

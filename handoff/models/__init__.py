@@ -5,7 +5,7 @@ from handoff.models.alert import Alert
 from handoff.models.bucket import Bucket
 from handoff.models.channel import Channel, Redispatch
 from handoff.models.conversation import Conversation, Message, Ticket
-from handoff.models.file import File
+from handoff.models.file import File, Shelf
 from handoff.models.link import ReturnLink, Submission, SubmissionKind
 from handoff.models.log import (
     Delivery,
@@ -36,6 +36,7 @@ __all__ = [
     "Redispatch",
     "ReturnLink",
     "Session",
+    "Shelf",
     "Submission",
     "SubmissionKind",
     "Ticket",

@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 
 from handoff.contract import files, ids
 from handoff.contract.kinds import Author
+from handoff.models.agent import Agent
 from handoff.models.conversation import Conversation, Message
 
 
@@ -19,6 +20,8 @@ class File(models.Model):
         Conversation, on_delete=models.SET_NULL, null=True, related_name="files"
     )
     """Null once the conversation is gone: then the content has to go as well."""
+    agent = models.ForeignKey(Agent, on_delete=models.SET_NULL, null=True, related_name="+")
+    """Whose room it takes; it outlives the conversation."""
     message = models.ForeignKey(Message, on_delete=models.SET_NULL, null=True, related_name="files")
     """The line that it came with; null until it is said."""
     uploaded_by = models.CharField(max_length=12, choices=[(a, a) for a in Author])
@@ -42,3 +45,16 @@ class File(models.Model):
 
     def __str__(self) -> str:
         return self.public_id
+
+
+class Shelf(models.Model):
+    """How much the kept files of one agent take. Written with the rows that it counts."""
+
+    agent = models.OneToOneField(
+        Agent, on_delete=models.CASCADE, primary_key=True, related_name="shelf"
+    )
+    taken = models.PositiveBigIntegerField(default=0)
+    """Bytes, each file with at least `contract.files.LEAST_BYTES`."""
+
+    def __str__(self) -> str:
+        return f"files of {self.agent_id}"

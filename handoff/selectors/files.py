@@ -1,11 +1,11 @@
 """Who may fetch which file, and what a recipient's line says of those that came with it."""
 
 import datetime as dt
+import logging
 from collections.abc import Iterator
 from functools import partial
 from typing import IO, Final
 
-from django.core.files.storage import storages
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from django.template.defaultfilters import filesizeformat
@@ -14,11 +14,12 @@ from django.utils import timezone
 from handoff import links
 from handoff.contract import ids, limits
 from handoff.contract.text import one_line
-from handoff.errors import NotFound
+from handoff.errors import DeskUnavailable, NotFound
 from handoff.models import Agent, File, Message, Session
-from handoff.selectors import payloads
+from handoff.selectors import filestore, payloads
 from handoff.transports.base import AttachedFile
 
+log = logging.getLogger(__name__)
 GONE: Final = "There is no such file."
 """The same for one that never was, one that went, and one that the caller may not see."""
 VIEW_MINUTES: Final = 5
@@ -79,12 +80,17 @@ def _one(rows: QuerySet[File], public_id: str) -> File:
 
 
 def opened(row: File) -> IO[bytes]:
-    """Its content, to be read block by block; raises NotFound when the storage lost it."""
+    """Its content, to be read block by block.
+
+    Raises NotFound when the storage lost it, and DeskUnavailable when that can't say.
+    """
     try:
-        content: IO[bytes] = storages["files"].open(row.stored_as)
+        return filestore.opened(row.stored_as)
     except FileNotFoundError:
         raise NotFound(GONE) from None
-    return content
+    except OSError as error:
+        log.exception("a file could not be opened")
+        raise DeskUnavailable from error
 
 
 def view_url(row: File) -> str:
@@ -109,14 +115,11 @@ def attachments(message: Message) -> Iterator[AttachedFile]:
     if message.has_files:
         for row in kept().filter(message=message).order_by("pk"):
             yield AttachedFile(
-                name=row.name, type=row.type, size=row.size, read=partial(_content, row)
+                name=row.name,
+                type=row.type,
+                size=row.size,
+                read=partial(filestore.read, row.stored_as),
             )
-
-
-def _content(row: File) -> bytes:
-    with storages["files"].open(row.stored_as) as content:
-        whole: bytes = content.read()
-        return whole
 
 
 def _listed(message: Message, until: int) -> Iterator[str]:

@@ -2,7 +2,9 @@
 
 import datetime as dt
 import io
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,12 +12,15 @@ from typing import Any
 import pytest
 from django.conf import settings as configured
 from django.core.files.storage import storages
+from django.db import connection
 from django.db.models.functions import Now
 from pytest_django import Settings
 
 from audit.models import Event as AuditEvent
 from handoff.actions import files as actions
+from handoff.actions.events import locked, say
 from handoff.actions.turns import post_turn
+from handoff.actions.writing import writing
 from handoff.contract import files
 from handoff.contract.kinds import Author
 from handoff.contract.turns import TurnBody
@@ -23,7 +28,7 @@ from handoff.errors import DeskUnavailable, HandoffError, Invalid, NotFound, Too
 from handoff.models import Agent, Conversation, File
 from handoff.selectors import conversations
 from handoff.selectors import files as selectors
-from handoff.tasks import tidy
+from handoff.tasks import forget_files
 from tests import factories
 from tests.files import samples
 
@@ -136,7 +141,7 @@ def test_what_is_not_said_goes_after_a_day_and_what_is_old_goes(
     said(place, kept, old)
     aged(unsaid, hours=25)
     aged(old, days=settings.FILES_DAYS, minutes=1)
-    tidy.enqueue()
+    forget_files.enqueue()
     assert [path.name for path in on_disk()] == [kept.stored_as[3:]]
     assert sorted(row.public_id for row in File.objects.all()) == sorted(
         [kept.public_id, old.public_id]
@@ -146,6 +151,37 @@ def test_what_is_not_said_goes_after_a_day_and_what_is_old_goes(
     assert trail()[-2:] == [("file.deleted", "pruned")] * 2
     assert not selectors.kept().filter(pk=old.pk).exists()
     assert actions.prune() == 0
+
+
+def test_a_file_that_is_said_while_the_desk_tidies_up_stays(place: Conversation) -> None:
+    """The sweep has seen it unsaid; its line commits before the sweep's UPDATE gets the row."""
+    row = stored(place)
+    aged(row, hours=25)
+    saying, looked = threading.Event(), threading.Event()
+
+    def tidies(execute: Any, sql: str, *rest: Any) -> Any:
+        if sql.startswith("UPDATE") and '"deleted_at" = ' in sql:
+            looked.set()
+            assert saying.wait(10)
+        return execute(sql, *rest)
+
+    def prune() -> int:
+        try:
+            with connection.execute_wrapper(tidies):
+                return actions.prune()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with writing():
+            message = say(locked(place.pk), author=Author.SUBSCRIBER, text="Here")
+            actions.attach(message, [row.public_id], by={Author.SUBSCRIBER})
+            pruning = pool.submit(prune)
+            looked.wait(1)  # SQLite lets it look when the line is there, and PostgreSQL before
+            saying.set()
+        assert pruning.result(10) == 0
+    assert selectors.kept().get().message == message
+    assert len(on_disk()) == 1
 
 
 def _views(place: Conversation) -> list[dict[str, Any]]:
