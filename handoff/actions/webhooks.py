@@ -77,8 +77,8 @@ def change_webhook(webhook: Webhook, change: WebhookChange, *, actor: str) -> We
     given = change.model_dump(exclude_none=True)
     with writing():
         row = locked(webhook)
-        if given.get("after", 0) > row.agent.last_event_id:
-            raise problem_with("after", f"must be at most {row.agent.last_event_id}")
+        if "after" in given:
+            _check_place(row, given["after"])
         changed = sorted(name for name, value in given.items() if getattr(row, name) != value)
         retried = bool(given.get("enabled")) and row.failing_since is not None
         for name in changed:
@@ -96,6 +96,16 @@ def change_webhook(webhook: Webhook, change: WebhookChange, *, actor: str) -> We
             nudge_on_commit("work")
     row.refresh_from_db()
     return row
+
+
+def _check_place(row: Webhook, after: int) -> None:
+    """Forward to any event, back over no more than are sent again at once; raises Invalid."""
+    newest = row.agent.last_event_id
+    oldest = min(row.after, newest - settings.WEBHOOK_BACKLOG)
+    if after > newest:
+        raise problem_with("after", f"must be at most {newest}")
+    if after < oldest:
+        raise problem_with("after", f"must be at least {oldest}")
 
 
 def _verb(row: Webhook, changed: Sequence[str]) -> str:

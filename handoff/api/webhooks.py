@@ -109,7 +109,8 @@ class OneWebhook(AgentView):
         operation_id="change_webhook",
         summary="Change a webhook, switch it on or off",
         description="What is left out stays as it is. One that is switched on goes on with the "
-        "event after `after`; set `after` to the newest number to skip what waits.",
+        "event after `after`; set `after` to the newest number to skip what waits. It goes "
+        "back over as many events as a replay.",
         tags=["webhooks"],
         request=shapes.WebhookChange,
         responses={200: shapes.WebhookView, **REFUSALS},
