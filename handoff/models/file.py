@@ -46,6 +46,11 @@ class File(models.Model):
     def __str__(self) -> str:
         return self.public_id
 
+    @property
+    def is_kept(self) -> bool:
+        """Its content is there."""
+        return self.stored_at is not None and self.deleted_at is None
+
 
 class Shelf(models.Model):
     """How much the kept files of one agent take. Written with the rows that it counts."""

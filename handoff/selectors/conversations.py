@@ -33,6 +33,7 @@ def messages(conversation: Conversation, *, after: int, limit: int) -> shapes.Me
         .order_by("event_id")[: limit + 1]
     )
     shown = rows[:limit]
+    payloads.with_files(shown)
     return shapes.MessagePage(
         data=[
             payloads.message(row, session=row.session.public_id if row.session else None)
@@ -59,21 +60,23 @@ def transcript(
 ) -> tuple[TranscriptLine, ...]:
     """What had been said when the handoff was asked for, cut to the limits from its old end.
 
-    `said` makes a line of a row; without it, `line` does.
+    `said` makes a line of a row, whose files are fetched; without it, `line` does.
     """
     if session.conversation is None or not session.include_transcript:
         return ()
     rows = session.conversation.messages.filter(
         superseded=False, event_id__lte=session.transcript_until
     ).order_by("-event_id")[: limits.TRANSCRIPT_MESSAGES]
-    kept: list[TranscriptLine] = []
+    kept: list[Message] = []
     size = 0
     for row in rows:
         size += len(row.text.encode())
         if size > limits.TRANSCRIPT_BYTES:
             break
-        kept.append((said or line)(row))
-    return tuple(reversed(kept))
+        kept.append(row)
+    if said is not None:
+        payloads.with_files(kept)
+    return tuple((said or line)(row) for row in reversed(kept))
 
 
 def line(row: Message) -> TranscriptLine:

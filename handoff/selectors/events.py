@@ -45,6 +45,7 @@ def frames_after(
         .filter(conversation_id=conversation_pk, conversation_number__gt=after)
         .order_by("conversation_number")[:limit]
     )
+    payloads.with_files(row.message for row in rows)
     shown = [frame for row in rows if (frame := frames.frame(row, audience=audience)) is not None]
     upto = rows[-1].conversation_number if rows else after
     return shown, upto if upto is not None else after

@@ -100,7 +100,7 @@ def view_url(row: File) -> str:
 
 
 def said_with(message: Message, session: Session) -> str:
-    """What stands below a line for a recipient: each file on a line, with a signed address.
+    """What stands below a line for a recipient: each file that is kept, with a signed address.
 
     "" without files. The addresses live as long as the handoff's return link.
     """
@@ -112,18 +112,22 @@ def said_with(message: Message, session: Session) -> str:
 
 def attachments(message: Message) -> Iterator[AttachedFile]:
     """What a transport may send along with a line."""
-    if message.has_files:
-        for row in kept().filter(message=message).order_by("pk"):
-            yield AttachedFile(
-                name=row.name,
-                type=row.type,
-                size=row.size,
-                read=partial(filestore.read, row.stored_as),
-            )
+    for row in _kept_with(message):
+        yield AttachedFile(
+            name=row.name,
+            type=row.type,
+            size=row.size,
+            read=partial(filestore.read, row.stored_as),
+        )
 
 
 def _listed(message: Message, until: int) -> Iterator[str]:
-    for row in message.files.all():
+    for row in _kept_with(message):
         size = filesizeformat(row.size).replace("\xa0", " ")
         url = links.file_url(row.public_id, until=until)
         yield f"{one_line(row.name)} ({size}): {url}"
+
+
+def _kept_with(message: Message) -> list[File]:
+    """Of a line that `payloads.with_files()` had, without a query."""
+    return [row for row in message.files.all() if row.is_kept] if message.has_files else []

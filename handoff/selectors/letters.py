@@ -105,6 +105,7 @@ def delivery(session: Session, rows: Sequence[Delivery]) -> Line | Closed:
     lines = [row.message for row in rows if row.message is not None]
     if not lines:
         return Closed(**envelope, reason=REASONS[ReleaseKind(session.release)])
+    payloads.with_files(lines)
     return Line(
         **envelope,
         subscriber_name=lines[-1].name,

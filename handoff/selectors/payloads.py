@@ -5,7 +5,7 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, prefetch_related_objects
 
 from handoff.contract import payloads as shapes
 from handoff.contract.fields import ReturnField
@@ -103,8 +103,16 @@ def handoff(session: Session) -> shapes.HandoffView:
     )
 
 
+def with_files(rows: Iterable[Message | None]) -> None:
+    """Fetch the files of all these lines at once; no query when none came with any."""
+    prefetch_related_objects([row for row in rows if row is not None and row.has_files], "files")
+
+
 def message(row: Message, *, session: str | None) -> shapes.MessageView:
-    """M. `session` is the public id of the handoff that the line belongs to."""
+    """M. `session` is the public id of the handoff that the line belongs to.
+
+    Of many lines, `with_files()` fetches the files first; otherwise each costs a query.
+    """
     return shapes.MessageView(
         id=row.public_id,
         event_id=row.event_id,
@@ -153,8 +161,9 @@ def note(row: Message) -> shapes.NoteView:
     )
 
 
-def events(rows: Iterable[Event]) -> Sequence[shapes.EventView]:
+def events(rows: Sequence[Event]) -> Sequence[shapes.EventView]:
     """E for each row; the rows come with message, session, its channel, attempts and links."""
+    with_files(row.message for row in rows)
     return [_event(row) for row in rows]
 
 

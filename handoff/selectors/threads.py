@@ -195,6 +195,7 @@ def _lines(
         found = list(reversed(wanted.order_by("-event_id")[:LINES]))
     if not found:
         return (), None, None
+    payloads.with_files(found)
     first, last = found[0].event_id, found[-1].event_id
     is_newest = before is None and after is None
     has_later = not is_newest and every.filter(event_id__gt=last).exists()

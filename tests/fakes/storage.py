@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
-from django.core.files import File as Content
 from django.core.files.storage import FileSystemStorage
 from pytest_django import Settings
 
@@ -23,7 +22,7 @@ class MoodyStorage(FileSystemStorage):
             raise StorageFault("SlowDown")
         return super().save(name, content, max_length)
 
-    def open(self, name: str, mode: str = "rb") -> "Content[Any]":
+    def open(self, name: str, mode: str = "rb") -> Any:
         if "open" in self.fails:
             raise StorageFault("AccessDenied")
         return super().open(name, mode)
