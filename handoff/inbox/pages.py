@@ -24,7 +24,7 @@ from handoff.inbox.forms import (
     new_client_id,
 )
 from handoff.models import Session
-from handoff.selectors import inboxes, inboxfilters, inboxwords, threads
+from handoff.selectors import inboxes, inboxfilters, inboxlists, inboxwords, threads
 
 
 class OwnerRequest(HttpRequest):
@@ -65,18 +65,30 @@ def overview(request: OwnerRequest) -> HttpResponse:
     user_pk = request.user.pk
     context: dict[str, object] = {
         "wanted": wanted,
-        "group": group if group in list(inboxes.Group) else "",
-        "groups": list(inboxes.Group),
+        "group": group if group in list(inboxlists.Group) else "",
+        "groups": list(inboxlists.Group),
         "urgencies": inboxwords.URGENCIES.items(),
         "choices": inboxfilters.choices(user_pk),
         "waiting": inboxes.waiting(user_pk),
     }
+    if wanted.search:
+        context["searched_all"] = inboxlists.searches_all(user_pk, wanted)
+        context["done_max"] = inboxlists.DONE_MAX
     if context["group"]:
         number = request.GET.get("page", "1")
-        context["page"] = inboxes.page(user_pk, inboxes.Group(group), number=number, wanted=wanted)
+        one = inboxlists.Group(group)
+        context["page"] = inboxlists.page(user_pk, one, number=number, wanted=wanted)
     else:
-        context["overview"] = inboxes.overview(user_pk, wanted=wanted)
+        context["overview"] = inboxlists.overview(user_pk, wanted=wanted)
     return render(request, "inbox/list.html", context)
+
+
+@never_cache
+@login_required
+@require_safe
+def alerts(request: OwnerRequest) -> HttpResponse:
+    """Who waits, and nothing else: what a page reads again that shows what was searched."""
+    return render(request, "inbox/alerts.html", {"waiting": inboxes.waiting(request.user.pk)})
 
 
 @never_cache

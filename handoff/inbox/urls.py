@@ -11,6 +11,7 @@ urlpatterns = [
     path("login/", InboxLogin.as_view(), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("", pages.overview, name="list"),
+    path("alerts/", pages.alerts, name="alerts"),
     path("h/<slug:handoff>/", pages.detached, name="handoff"),
     path("h/<slug:handoff>/reply/", buttons.reply, name="reply"),
     path("h/<slug:handoff>/release/", buttons.release, name="release"),

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce, Now
 
 from handoff.contract import ids
 from handoff.contract.kinds import (
@@ -21,6 +21,8 @@ from handoff.models.channel import Channel
 from handoff.models.conversation import Conversation
 
 _ALWAYS = Q()
+ENDED = Coalesce("returned_at", "released_at", "created_at")
+"""When something last came of a handoff that is done."""
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
@@ -137,6 +139,10 @@ class Session(models.Model):
                 condition=Q(status=SessionStatus.ACTIVE),
                 name="session_idle_clock",
             ),
+            # the groups of the inbox
+            models.Index("status", "created_at", "agent", name="session_by_status"),
+            models.Index("agent", "returned_at", condition=Q(late=True), name="session_late"),
+            models.Index(ENDED.desc(), F("id").desc(), "agent", name="session_by_end"),
         ]
 
     def __str__(self) -> str:

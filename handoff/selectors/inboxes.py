@@ -1,52 +1,31 @@
-"""The owner inbox: which handoffs an owner sees, in which group and order.
+"""The owner inbox: which handoffs an owner sees, and what is shown of each.
 
 Every reader takes the owner: a superuser, too, sees only the agents that they own.
 """
 
 import datetime as dt
+from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Final
 
 from django.contrib.auth.models import User
-from django.core.paginator import Paginator
 from django.db.models import (
-    Case,
-    Count,
-    F,
-    IntegerField,
     OuterRef,
     Q,
     QuerySet,
     Subquery,
     Value,
-    When,
 )
 from django.db.models.functions import Coalesce, Now
 
 from handoff.contract import ids
-from handoff.contract.kinds import Author, ChannelKind, SessionStatus, Urgency
+from handoff.contract.kinds import Author, ChannelKind, SessionStatus
 from handoff.contract.text import visible
 from handoff.models import Agent, Message, ReturnLink, Session
-from handoff.selectors import inboxfilters, inboxwords, payloads
-from handoff.selectors.inboxfilters import EVERYTHING, Wanted
+from handoff.selectors import inboxwords, payloads
 
-OVERVIEW_ROWS: Final = 20
-PAGE_ROWS: Final = 25
 WAITING_MAX: Final = 99
 MOMENT: Final = dt.timedelta(minutes=1)
-RECENT: Final = dt.timedelta(days=7)
-"""Late returns and failures older than this stand among what is done."""
-
-
-class Group(StrEnum):
-    """The groups of the list, in its order."""
-
-    ACTIVE = "active"
-    WAITING = "waiting"
-    LATE = "late"
-    FAILED = "failed"
-    DONE = "done"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,46 +70,6 @@ class Row:
         return self.return_until is not None and self.return_until - self.now < MOMENT
 
 
-@dataclass(frozen=True)
-class Section:
-    """One group of the list with its first rows."""
-
-    group: Group
-    total: int
-    rows: tuple[Row, ...]
-
-    @property
-    def has_more(self) -> bool:
-        return self.total > len(self.rows)
-
-
-@dataclass(frozen=True)
-class Overview:
-    """All groups that have handoffs, each with its first rows."""
-
-    sections: tuple[Section, ...]
-    owns_agents: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class PageOfRows:
-    """One page of one group."""
-
-    group: Group
-    total: int
-    rows: tuple[Row, ...]
-    number: int
-    pages: int
-
-    @property
-    def previous(self) -> int:
-        return self.number - 1
-
-    @property
-    def next(self) -> int:
-        return self.number + 1
-
-
 def sessions_of(owner_pk: int) -> QuerySet[Session]:
     """The handoffs of the owner's agents, with what rows and strips need."""
     return (
@@ -145,33 +84,6 @@ def session_of(owner_pk: int, public_id: str) -> Session | None:
     """The owner's handoff by its public id; None for another's and for none."""
     rows = sessions_of(owner_pk).filter(public_id=public_id)
     return rows.first() if ids.is_public(public_id) else None
-
-
-def overview(owner_pk: int, *, wanted: Wanted = EVERYTHING) -> Overview:
-    """The first rows of every group; a fixed number of queries whatever there is."""
-    found = _grouped(owner_pk, wanted)
-    totals = found.aggregate(**{group: Count("pk", filter=Q(group=group)) for group in Group})
-    sections = tuple(
-        Section(group, totals[group], tuple(_rows(_in(found, group)[:OVERVIEW_ROWS])))
-        for group in Group
-        if totals[group]
-    )
-    owns = bool(sections) or Agent.objects.filter(owners=owner_pk).exists()
-    return Overview(sections, owns)
-
-
-def page(owner_pk: int, group: Group, *, number: str, wanted: Wanted = EVERYTHING) -> PageOfRows:
-    """One page of one group; the nearest one for a number that is none."""
-    whole = _in(_grouped(owner_pk, wanted), group)
-    pages = Paginator(whole, PAGE_ROWS)
-    at = pages.get_page(number).number
-    return PageOfRows(
-        group=group,
-        total=pages.count,
-        rows=tuple(_rows(whole[PAGE_ROWS * (at - 1) : PAGE_ROWS * at])),
-        number=at,
-        pages=pages.num_pages,
-    )
 
 
 def waiting(owner_pk: int) -> tuple[str, ...]:
@@ -197,44 +109,17 @@ def waiting(owner_pk: int) -> tuple[str, ...]:
     )
 
 
-def _grouped(owner_pk: int, wanted: Wanted) -> QuerySet[Any]:
-    recent = Now() - RECENT
-    found = inboxfilters.narrowed(sessions_of(owner_pk), wanted, owner_pk=owner_pk)
-    grouped: QuerySet[Any] = found.annotate(
-        group=Case(
-            When(status=SessionStatus.ACTIVE, then=Value(Group.ACTIVE)),
-            When(status=SessionStatus.DISPATCHING, then=Value(Group.WAITING)),
-            When(late=True, returned_at__gt=recent, then=Value(Group.LATE)),
-            When(status=SessionStatus.UNKNOWN, then=Value(Group.FAILED)),
-            When(status=SessionStatus.FAILED, created_at__gt=recent, then=Value(Group.FAILED)),
-            default=Value(Group.DONE),
-        ),
-    )
-    return grouped
-
-
-def _in(found: QuerySet[Any], group: Group) -> QuerySet[Any]:
-    """One group: what is done with the latest first, the others by urgency, then the oldest."""
-    mine = found.filter(group=group)
-    if group == Group.DONE:
-        return mine.order_by(Coalesce("returned_at", "released_at", "created_at").desc(), "-pk")
-    rank = Case(
-        When(urgency=Urgency.HIGH, then=0),
-        When(urgency=Urgency.LOW, then=2),
-        default=1,
-        output_field=IntegerField(),
-    )
-    return mine.order_by(rank, F("created_at"), F("pk"))
-
-
-def _rows(found: QuerySet[Any]) -> list[Row]:
+def rows_of(pks: Iterable[int]) -> dict[int, Row]:
+    """Handoffs as rows of the list, by primary key; those that are gone are not among them."""
     closes = (
         ReturnLink.objects.filter(session=OuterRef("pk"), revoked_at=None)
         .order_by("-expires_at")
         .values("expires_at")[:1]
     )
-    read = found.prefetch_related(None).annotate(closes=Subquery(closes))
-    return [row(session, closes=session.closes) for session in read]
+    read: QuerySet[Any] = Session.objects.filter(pk__in=list(pks))
+    read = read.select_related("channel", "conversation", "agent", "holder")
+    read = read.annotate(now=Now(), closes=Subquery(closes))
+    return {session.pk: row(session, closes=session.closes) for session in read}
 
 
 def row(session: Session, *, closes: dt.datetime | None) -> Row:

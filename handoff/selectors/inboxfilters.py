@@ -1,17 +1,21 @@
 """What an owner looks for in the inbox: words, and which handoffs they may stand in."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
 from django.db import connection
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models.lookups import IsNull
 
+from handoff.contract import ids
 from handoff.contract.kinds import Urgency
 from handoff.contract.text import visible
-from handoff.models import Agent, Channel, Message
+from handoff.models import Agent, Channel, Conversation, Message
 
 SEARCH_MAX: Final = 200
+_REFERENCE: Final = re.compile(f"({ids.SESSION}|{ids.CONVERSATION})[a-z2-7]*")
 
 
 class Who(StrEnum):
@@ -63,7 +67,7 @@ def choices(owner_pk: int) -> Choices:
 
 
 def narrowed(found: QuerySet[Any], wanted: Wanted, *, owner_pk: int) -> QuerySet[Any]:
-    """The sessions of `found` that are wanted."""
+    """The sessions of `found` that are wanted, whatever words are searched."""
     if wanted.agent is not None:
         found = found.filter(agent=wanted.agent)
     if wanted.channel is not None:
@@ -74,12 +78,28 @@ def narrowed(found: QuerySet[Any], wanted: Wanted, *, owner_pk: int) -> QuerySet
         found = found.filter(holder=owner_pk)
     elif wanted.who is Who.NOBODY:
         found = found.filter(holder=None)
-    return found.filter(_mentions(wanted.search)) if wanted.search else found
+    return found
 
 
-def _mentions(search: str) -> Q:
-    """Words of the request, the subscriber or the conversation; the beginning of a reference."""
-    found = Q(public_id__istartswith=search) | Q(conversation__public_id__istartswith=search)
+def is_reference(search: str) -> bool:
+    """May it be the beginning of the reference of a handoff or a conversation?"""
+    return _REFERENCE.fullmatch(search.lower()) is not None
+
+
+def refers_to(search: str) -> Q:
+    """The handoffs that a reference names, or the conversation that it names."""
+    named = search.lower()
+    talks = Conversation.objects.filter(public_id__startswith=named)
+    return Q(public_id__startswith=named) | Q(conversation__in=talks)
+
+
+def mentions(search: str) -> Q:
+    """Words of the request, the subscriber or the conversation.
+
+    The lines are asked for conversation by conversation: from an EXISTS, PostgreSQL may make a
+    reading of all that was ever said.
+    """
+    found = Q()
     for spelling in _spellings(search):
         said = Message.objects.filter(
             conversation=OuterRef("conversation"), text__icontains=spelling, superseded=False
@@ -91,7 +111,7 @@ def _mentions(search: str) -> Q:
             | Q(conversation__subscriber_email__icontains=spelling)
             | Q(conversation__external_id__icontains=spelling)
             | Q(channel__label__icontains=spelling)
-            | Q(Exists(said))
+            | Q(IsNull(Subquery(said.order_by().values("pk")[:1]), False))
         )
     return found
 

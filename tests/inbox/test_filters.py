@@ -1,6 +1,5 @@
 """What an owner looks for in the list, and how many of its handoffs wait for them."""
 
-import time
 from itertools import count
 
 import pytest
@@ -9,14 +8,12 @@ from django.test import Client
 from handoff.actions import claims
 from handoff.actions.endings import back_to_bot
 from handoff.actions.reply import reply
-from handoff.models import Agent, Channel, Conversation, Message, Session
-from handoff.selectors import inboxes
+from handoff.models import Agent, Channel, Session
+from handoff.selectors import inboxes, inboxlists
 from tests import factories
 from tests.fakes.smtp import SmtpServer
 from tests.inbox.conftest import Desk, new_desk
 from tests.inbox.test_list import groups, subjects
-from tests.reliability.figures import report
-from tests.reliability.sizes import sizes
 
 NUMBERS = count()
 
@@ -61,8 +58,8 @@ def test_it_can_be_narrowed_by_agent_channel_urgency_holder_and_state(
 def test_the_form_shows_what_is_chosen_and_every_link_keeps_it(
     desk: Desk, second_agent: Desk, inbox: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inboxes, "OVERVIEW_ROWS", 1)
-    monkeypatch.setattr(inboxes, "PAGE_ROWS", 1)
+    monkeypatch.setattr(inboxlists, "OVERVIEW_ROWS", 1)
+    monkeypatch.setattr(inboxlists, "PAGE_ROWS", 1)
     for subject in ("one", "two"):
         ask(desk, subject, urgency="high")
     query: dict[str, str | int] = {
@@ -179,61 +176,6 @@ def test_what_somebody_else_holds_or_was_asked_waits_for_them(desk: Desk) -> Non
     claims.claim(mailed.pk, user_pk=desk.owner.pk)
     assert inboxes.waiting(desk.owner.pk) == (mailed.public_id,)
     assert inboxes.waiting(new_desk("bob").owner.pk) == ()
-
-
-# --- how long it takes ---------------------------------------------------------------------------
-
-
-def fill(desk: Desk, handoffs: int, lines: int) -> None:
-    """So many handoffs that have ended, each with a conversation of so many lines."""
-    session = desk.requested()
-    back_to_bot(desk.conversation.pk)
-    session.refresh_from_db()
-    talks = Conversation.objects.bulk_create(
-        [
-            Conversation(agent=desk.agent, external_id=f"old-{n}", subscriber_name=f"Visitor {n}")
-            for n in range(handoffs)
-        ]
-    )
-    copied = {
-        name: getattr(session, name)
-        for name in ("agent", "channel", "status", "release", "released_at", "expected_action")
-    }
-    Session.objects.bulk_create(
-        [Session(conversation=talk, summary=f"Order {talk.pk}", **copied) for talk in talks]
-    )
-    said = "The parcel has not come, and nobody at the shop picks the telephone up."
-    Message.objects.bulk_create(
-        [
-            Message(conversation=talk, event_id=n, author="subscriber", text=f"{said} {n}")
-            for talk in talks
-            for n in range(lines)
-        ],
-        batch_size=2000,
-    )
-
-
-@sizes(quick=1_000, full=20_000)
-def test_the_list_and_its_search_stay_fast_with_many_handoffs(
-    desk: Desk, inbox: Client, size: int
-) -> None:
-    lines = 10
-    fill(desk, size, lines)
-    asked: dict[str, dict[str, str]] = {
-        "list": {},
-        "filtered": {"who": "nobody", "urgency": "normal"},
-        "last page": {"group": "done", "page": "9999"},
-        "found often": {"q": "parcel"},
-        "found nowhere": {"q": "giraffe"},
-    }
-    took = {}
-    for name, query in asked.items():
-        began = time.perf_counter()
-        assert inbox.get("/inbox/", query).status_code == 200
-        took[name] = time.perf_counter() - began
-    words = ", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in took.items())
-    report("inbox", f"{size} handoffs, {size * lines} lines: {words}")
-    assert max(took.values()) < 3 + size / 2_000, words
 
 
 def test_a_group_that_was_asked_for_stands_alone(desk: Desk, inbox: Client) -> None:

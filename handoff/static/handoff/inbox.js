@@ -9,6 +9,9 @@ const live = document.querySelector("#live");
 const FIRST_WAIT = 1000;
 const LONGEST_WAIT = 30000;
 const CLOCKS_EVERY = 60000;
+// A new line of a subscriber has every open page read itself again: soon, but not for each of many.
+const LIST_EVERY = 3000;
+const PAGE_EVERY = 1000;
 const REGIONS = "[data-region]";
 
 /** What the server last sent for each region, so that only real changes touch the page. */
@@ -16,18 +19,34 @@ const sent = new Map();
 
 /* --- the regions --------------------------------------------------------------------------- */
 
+/** What can have the focus and has, by its tag, name and words, the same as `one`. */
+function alike(region, one) {
+  const key = ({ tagName, name, textContent }) => `${tagName} ${name} ${textContent.trim()}`;
+  const all = region.querySelectorAll("a[href], button, input, select, textarea, summary");
+  return [...all].filter((other) => key(other) === key(one));
+}
+
+/** Gives a function that finds again what has the focus in a region. */
+function followFocus(region) {
+  const active = document.activeElement;
+  if (!region.contains(active) || active === region) return () => null;
+  const index = alike(region, active).indexOf(active);
+  return () => document.getElementById(active.id) ?? alike(region, active)[index] ?? null;
+}
+
 /** What somebody did in a region: texts, choices, opened parts, the focus. */
 function remember(region) {
   const typed = "textarea[id], input[id]:not([type=file]), select[id]";
   const fields = [...region.querySelectorAll(typed)];
-  const active = document.activeElement;
+  const active = region.contains(document.activeElement) ? document.activeElement : null;
   return {
     fields: fields.map(({ id, type, value, checked }) => ({ id, type, value, checked })),
     names: [...region.querySelectorAll("input[name=client_id]")].map((field) => field.value),
     kept: [...region.querySelectorAll("[data-keep]")],
     files: [...region.querySelectorAll("input[type=file][id]")],
     open: [...region.querySelectorAll("details[id]")].map(({ id, open }) => ({ id, open })),
-    focus: region.contains(active) && active.id ? active : null,
+    active,
+    findActive: followFocus(region),
     unsent: (region.querySelector("[data-unsent]")?.value ?? "").trim(),
   };
 }
@@ -52,12 +71,11 @@ function restore(region, kept) {
     const fresh = document.getElementById(part.id);
     if (fresh && !fresh.childElementCount) fresh.replaceChildren(...part.childNodes);
   }
-  const focus = kept.focus && document.getElementById(kept.focus.id);
-  if (focus) {
-    focus.focus({ preventScroll: true });
-    if (focus.matches("textarea")) {
-      focus.setSelectionRange(kept.focus.selectionStart, kept.focus.selectionEnd);
-    }
+  const { active } = kept;
+  const focus = kept.findActive();
+  focus?.focus({ preventScroll: true });
+  if (focus?.matches("textarea")) {
+    focus.setSelectionRange(active.selectionStart, active.selectionEnd);
   }
   keepUnsent(region, kept.unsent);
 }
@@ -119,14 +137,23 @@ async function read() {
     while (wanted) {
       wanted = false;
       await readOnce();
+      await pause();
     }
   } finally {
     reading = false;
   }
 }
 
+/** Until the page may be read again; the first nudge after a quiet time is followed at once. */
+function pause() {
+  const { conversation, handoff } = live.dataset;
+  const wait = conversation || handoff ? PAGE_EVERY : LIST_EVERY;
+  return new Promise((done) => setTimeout(done, wait));
+}
+
 async function readOnce() {
-  const address = document.querySelector("#live a").href;
+  // a search is not made again: only who waits is read
+  const address = live.dataset.alerts || document.querySelector("#live a").href;
   const answer = await fetch(address, { credentials: "same-origin" }).catch(() => null);
   if (!answer?.ok || answer.redirected) {
     say(false);
@@ -147,7 +174,7 @@ function say(isLive) {
   const words = live.querySelector("[role=status]");
   const text = isLive ? words.dataset.live : words.dataset.off;
   if (words.textContent !== text) words.textContent = text;
-  live.classList.toggle("is-live", isLive);
+  live.classList.toggle("is-live", isLive && !live.dataset.alerts);
 }
 
 /** Is a nudge about what this page shows? The list shows everything. */
