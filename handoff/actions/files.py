@@ -183,6 +183,18 @@ def delete(row: File, *, actor: str) -> None:
     _emptied(row.pk, row.public_id)
 
 
+def drop_unsaid(ids: Sequence[str], *, actor: str) -> None:
+    """Delete those of these files that no line came with."""
+    unsaid = File.objects.filter(public_id__in=ids, message=None)
+    for row in unsaid.select_related("conversation__agent") if ids else ():
+        with writing():
+            dropped = _mark(unsaid, row)
+            if dropped:
+                _note("file.deleted", row, actor=actor, reason="unsaid")
+        if dropped:
+            _emptied(row.pk, row.public_id)
+
+
 def prune() -> int:
     """Delete what was never said, what its conversation left behind, and what is old; how many.
 

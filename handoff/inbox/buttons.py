@@ -43,15 +43,16 @@ def reply(request: OwnerRequest, handoff: str) -> HttpResponse:
     if command is not None:
         return obey(request, session, command, Typed(handoff=handoff, reply=form))
     try:
-        files = attached.keep(request, session)
-        replies.reply(
-            session.pk,
-            text=form.cleaned_data["text"],
-            name=own_name(request),
-            actor=f"owner:{request.user.pk}",
-            client_id=form.cleaned_data["client_id"],
-            files=files,
-        )
+        client_id = form.cleaned_data["client_id"]
+        with attached.kept(request, session, client_id=client_id) as files:
+            replies.reply(
+                session.pk,
+                text=form.cleaned_data["text"],
+                name=own_name(request),
+                actor=f"owner:{request.user.pk}",
+                client_id=client_id,
+                files=files,
+            )
     except attached.NotTaken as problem:
         typed = Typed(handoff=handoff, reply=form)
         return again(request, session, typed, problem=str(problem))

@@ -1,11 +1,13 @@
 """Files that come back: from an owner's inbox, from a sibling agent, and over the chat's socket."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from pytest_django import Settings
 
 from handoff.actions.endings import cancel
 from handoff.actions.tickets import mint_ticket
@@ -13,6 +15,7 @@ from handoff.contract import files
 from handoff.models import Agent, Conversation, File, Session
 from handoff.selectors import conversations
 from tests import factories
+from tests.fakes import storage
 from tests.files import samples
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -100,6 +103,64 @@ def test_a_reply_whose_files_are_not_taken_is_not_sent_and_stands_there_again(
     assert (page.status_code, said(place)) == (422, [])
     assert why in page.content.decode()
     assert "Here you are" in page.content.decode()
+
+
+REFUSALS: dict[str, tuple[dict[str, Any], str]] = {
+    "type": (
+        {"FILE_TYPES": ["image/png"]},
+        "invoice.pdf can&#x27;t be taken. Its content has to be of the type that it says,",
+    ),
+    "number": ({"FILES_PER_CONVERSATION": 0}, "Not sent: this conversation holds as many files"),
+    "size": ({"FILES_MB_PER_CONVERSATION": 0}, "Not sent: this conversation holds as many files"),
+    "agent": ({"FILES_MB_PER_AGENT": 0}, "Not sent: this agent has no room for further files."),
+    "desk": ({"FILES_MB": 0}, "Not sent: the desk has no room for further files."),
+    "storage": ({}, "Not sent: invoice.pdf could not be stored. Try again in a minute."),
+}
+
+
+@pytest.mark.parametrize("why", files.Why)
+def test_an_owner_is_told_in_words_of_the_page_why_a_file_is_not_taken(
+    agent: Agent,
+    place: Conversation,
+    inbox: Client,
+    settings: Settings,
+    tmp_path: Path,
+    why: files.Why,
+) -> None:
+    """In sentences that can be translated, and not in those for an agent's model."""
+    session = factories.requested(agent, factories.inbox_channel(agent), place)
+    changed, words = REFUSALS[why]
+    storage.use(settings, tmp_path).fails = {"save"} if why == files.Why.STORAGE else set()
+    for name, value in changed.items():
+        setattr(settings, name, value)
+    page = replied(inbox, session, INVOICE)
+    assert page.status_code == 422
+    assert words in page.content.decode()
+    assert "Here you are" in page.content.decode()
+    assert said(place) == []
+
+
+def test_a_form_that_is_sent_twice_stores_its_files_once(
+    agent: Agent, place: Conversation, inbox: Client, settings: Settings
+) -> None:
+    session = factories.requested(agent, factories.inbox_channel(agent), place)
+    settings.FILES_PER_CONVERSATION = 2
+    for _ in range(3):
+        assert replied(inbox, session, PHOTO, INVOICE).status_code == 302
+    assert said(place) == [("person", ["photo.png", "invoice.pdf"])]
+    assert File.objects.count() == 2
+
+
+def test_files_of_a_reply_that_is_not_said_do_not_stay(
+    agent: Agent, place: Conversation, inbox: Client
+) -> None:
+    session = factories.requested(agent, factories.inbox_channel(agent), place)
+    bad = ("a.png", samples.HTML, "image/png")
+    assert replied(inbox, session, PHOTO, INVOICE, bad).status_code == 422
+    assert not File.objects.exists()
+    cancel(session, reason="", actor="agent:shop")
+    assert replied(inbox, session, PHOTO, client_id="two").status_code == 409
+    assert not File.objects.exists()
 
 
 def test_a_command_stores_no_file(agent: Agent, place: Conversation, inbox: Client) -> None:
