@@ -80,7 +80,7 @@ class OneFile(AgentView):
         operation_id="get_file",
         summary="Fetch a file",
         description="Its content, as an attachment. A file of your conversations, or of a handoff "
-        "that you hold.",
+        "that you hold, until it ends.",
         tags=["files"],
         responses={(200, _BINARY): OpenApiTypes.BINARY, **REFUSALS},
     )

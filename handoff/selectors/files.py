@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from handoff import links
 from handoff.contract import ids, limits
+from handoff.contract.kinds import SessionStatus
 from handoff.contract.text import one_line
 from handoff.errors import DeskUnavailable, NotFound
 from handoff.models import Agent, File, Message, Session
@@ -33,12 +34,12 @@ def kept() -> QuerySet[File]:
 
 
 def for_agent(agent: Agent, public_id: str) -> File:
-    """A file of the agent's conversations, or one that was said in a handoff that it was given.
+    """A file of the agent's conversations, or one that was said in a handoff that it holds now.
 
     Raises NotFound.
     """
-    mine, given = Q(conversation__agent=agent), Q(message__session__target=agent)
-    return _one(kept().filter(mine | given), public_id)
+    held = Q(message__session__target=agent, message__session__status=SessionStatus.ACTIVE)
+    return _one(kept().filter(Q(conversation__agent=agent) | held), public_id)
 
 
 def own(agent: Agent, public_id: str) -> File:

@@ -18,6 +18,7 @@ from pytest_django import Settings
 
 from audit.models import Event as AuditEvent
 from handoff.actions import files as actions
+from handoff.actions.endings import cancel
 from handoff.actions.events import locked, say
 from handoff.actions.turns import post_turn
 from handoff.actions.writing import writing
@@ -267,6 +268,16 @@ def test_a_sibling_gets_what_was_said_to_it_and_no_other(place: Conversation) ->
         (factories.AgentFactory.create(name="third"), during, False),
     ):
         assert _finds(agent, file) is found
+
+
+def test_a_sibling_fetches_nothing_once_its_handoff_ended(place: Conversation) -> None:
+    other = factories.AgentFactory.create(name="orders")
+    session = factories.requested(place.agent, factories.sibling_channel(place.agent, other), place)
+    row = stored(place)
+    said(place, row)
+    assert _finds(other, row)
+    cancel(session, reason="", actor="agent:shop")
+    assert (_finds(other, row), _finds(place.agent, row)) == (False, True)
 
 
 def _finds(agent: Agent, file: File) -> bool:
