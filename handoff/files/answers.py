@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
 
-from handoff.errors import HandoffError
+from handoff.errors import HandoffError, NotAuthorised, NotYours
 from handoff.models import File
 from handoff.selectors import files
 
@@ -32,7 +32,9 @@ def download(row: File) -> FileResponse:
 
 def refusal(error: HandoffError) -> JsonResponse:
     """In words that a widget can show."""
-    body: dict[str, Any] = {"error": error.sentence, "code": error.code}
+    body: dict[str, Any] = {"error": error.sentence}
+    if not isinstance(error, NotAuthorised | NotYours):
+        body["code"] = error.code
     response = JsonResponse(body, status=error.status)
     retry_after = getattr(error, "retry_after", None)
     if retry_after is not None:

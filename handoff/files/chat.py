@@ -7,7 +7,9 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from handoff.actions import addresses, throttle
 from handoff.actions.files import store
+from handoff.actions.refusals import note_refusal
 from handoff.actions.tickets import TicketGrant, redeem
 from handoff.contract.kinds import Author
 from handoff.contract.text import readable
@@ -53,15 +55,25 @@ def _with_ticket(
         return HttpResponse(status=204, headers=PREFLIGHT)
     grant = None
     try:
-        grant = redeem(request.GET.get("ticket", ""))
-        if grant is None:
-            raise NotAuthorised("ticket")
+        grant = _granted(request)
         if not may_call(request.headers.get("origin", ""), grant.allowed_origins):
             grant = None
             raise NotYours
         return shared(call(request, grant), request, may_read=True)
     except HandoffError as error:
+        if isinstance(error, NotAuthorised | NotYours):
+            note_refusal(error, caller=None, tool_call=False)
         return shared(refusal(error), request, may_read=grant is not None)
+
+
+def _granted(request: HttpRequest) -> TicketGrant:
+    """Raises NotAuthorised, and TooFast for an address that was refused too often."""
+    grant = redeem(request.GET.get("ticket", ""))
+    if grant is None:
+        forwarded = request.headers.get("x-forwarded-for", "")
+        throttle.take_refused(addresses.hashed(request.META.get("REMOTE_ADDR", ""), forwarded))
+        raise NotAuthorised("ticket")
+    return grant
 
 
 def _uploaded(request: HttpRequest, grant: TicketGrant) -> HttpResponse:
