@@ -2,6 +2,7 @@
 
 import dataclasses
 import secrets
+from typing import Final
 
 from django import forms
 from django.utils.translation import gettext_lazy
@@ -11,6 +12,8 @@ from handoff.contract.commands import ReleaseCommand, read_release
 from handoff.contract.kinds import Outcome
 from handoff.contract.text import scrub
 
+BIGGEST: Final = 2**63 - 1
+"""The largest number of a row that a database holds."""
 OUTCOMES = [
     (Outcome.RESOLVED.value, gettext_lazy("Resolved")),
     (Outcome.UNRESOLVED.value, gettext_lazy("Could not be resolved")),
@@ -71,9 +74,11 @@ class HolderForm(forms.Form):
 
     to = forms.IntegerField(
         min_value=1,
+        max_value=BIGGEST,
         error_messages={
             "required": gettext_lazy("Choose an owner."),
             "invalid": gettext_lazy("Choose an owner."),
+            "max_value": gettext_lazy("Choose an owner."),
         },
     )
-    held_by = forms.IntegerField(min_value=1, required=False)
+    held_by = forms.IntegerField(min_value=1, max_value=BIGGEST, required=False)

@@ -94,6 +94,20 @@ def test_what_nobody_holds_can_be_handed_to_somebody(desk: Desk, inbox: Client, 
     assert holder(session) == bea
 
 
+@pytest.mark.parametrize("field", ["to", "held_by"])
+@pytest.mark.parametrize("number", [2**63, 2**64, 10**30])
+def test_a_number_that_no_row_can_have_is_refused(
+    desk: Desk, inbox: Client, bea: User, field: str, number: int
+) -> None:
+    session = desk.requested()
+    form = {"to": bea.pk, "held_by": desk.owner.pk, field: number}
+    answer = inbox.post(f"/inbox/h/{session.public_id}/hand-over/", form)
+    assert answer.status_code == 422
+    assert holder(session) is None
+    form[field] = 2**63 - 1
+    assert inbox.post(f"/inbox/h/{session.public_id}/hand-over/", form).status_code in (302, 422)
+
+
 def test_another_owner_takes_it_over_from_who_holds_it(
     desk: Desk, inbox: Client, second: Client, bea: User
 ) -> None:
