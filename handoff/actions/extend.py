@@ -1,9 +1,10 @@
 """An owner gives a handoff more time: both clocks begin again."""
 
 import datetime as dt
+from enum import Enum, auto
 from typing import Final
 
-from django.db.models import F, QuerySet
+from django.db.models import F, Max, QuerySet
 from django.db.models.functions import Greatest, Least, Now
 
 from handoff.actions.release import lock
@@ -18,33 +19,61 @@ LONGEST: Final = dt.timedelta(days=30)
 _RUNNING: Final = frozenset({SessionStatus.ACTIVE, SessionStatus.UNKNOWN})
 
 
-def extend(session_pk: int, *, user_pk: int) -> bool:
+class Extended(Enum):
+    """What began again."""
+
+    BOTH = auto()
+    FORM = auto()
+    """Its form is open for longer; it has no idle clock, or that does not run now."""
+    IDLE = auto()
+    """Its idle clock; the form closes when it did, or is closed."""
+    NOTHING = auto()
+    ENDED = auto()
+    """Nothing: the handoff is neither active nor unknown."""
+
+
+def extend(session_pk: int, *, user_pk: int) -> Extended:
     """Start the idle clock again, and keep the return form open for the channel's hours from now.
 
     Where no link is live any more, the recipient's newest is again. The form never closes earlier
-    than before, and never later than LONGEST after the request. False when the handoff is neither
-    active nor unknown. Revoked links stay revoked.
+    than before, and never later than LONGEST after the request. Revoked links stay revoked.
     """
     with writing():
         session, conversation = lock(session_pk)
         if session.status not in _RUNNING:
-            return False
+            return Extended.ENDED
+        idle = conversation is not None and session.status == SessionStatus.ACTIVE
         Session.objects.filter(pk=session_pk, status=SessionStatus.ACTIVE).update(
             recipient_active_at=Now()
         )
+        closed = _closes(session)
         links = _live(session).update(expires_at=_until(session)) or _revive(session)
-        note(
-            "handoff.extended",
-            session,
-            actor=f"owner:{user_pk}",
-            details={"links": links, "hours": session.channel.link_hours},
-        )
+        closes = _closes(session)
+        form = closes is not None and (closed is None or closes > closed)
+        if form or idle:
+            note(
+                "handoff.extended",
+                session,
+                actor=f"owner:{user_pk}",
+                details={
+                    "links": links if form else 0,
+                    "hours": session.channel.link_hours,
+                },
+            )
         mark_seen(session, conversation, actor=f"owner:{user_pk}")
-        return True
+    if form:
+        return Extended.BOTH if idle else Extended.FORM
+    return Extended.IDLE if idle else Extended.NOTHING
 
 
 def _live(session: Session) -> QuerySet[ReturnLink]:
     return ReturnLink.objects.filter(session=session, revoked_at=None, expires_at__gt=Now())
+
+
+def _closes(session: Session) -> dt.datetime | None:
+    """When the form closes; None when it is closed."""
+    closes: dt.datetime | None = _live(session).aggregate(last=Max("expires_at"))["last"]
+    return closes
 
 
 def _revive(session: Session) -> int:

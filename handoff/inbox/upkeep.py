@@ -16,6 +16,7 @@ from handoff.actions import answer
 from handoff.actions import extend as more_time
 from handoff.actions import remind as reminders
 from handoff.actions.dispatch import NoPlace
+from handoff.actions.extend import Extended
 from handoff.actions.remind import Reminded
 from handoff.actions.seen import note_seen
 from handoff.errors import TooFast
@@ -26,13 +27,22 @@ from handoff.inbox.pages import OwnerRequest, Typed, address, owned, show, threa
 @login_required
 @require_POST
 def extend(request: OwnerRequest, handoff: str) -> HttpResponse:
-    """Start both clocks again."""
+    """Start both clocks again; says which of them did."""
     session = owned(request, handoff)
-    if more_time.extend(session.pk, user_pk=request.user.pk):
-        messages.success(request, _("Extended: both clocks begin again."))
-    else:
-        messages.warning(request, _("Nothing changed: the handoff has ended."))
+    became = more_time.extend(session.pk, user_pk=request.user.pk)
+    good = became in (Extended.BOTH, Extended.FORM)
+    (messages.success if good else messages.warning)(request, _begun(became))
     return redirect(address(session))
+
+
+def _begun(became: Extended) -> str:
+    return {
+        Extended.BOTH: _("Extended: both clocks begin again."),
+        Extended.FORM: _("Extended: the form stays open for longer."),
+        Extended.IDLE: _("The idle clock begins again. The form can't stay open for longer."),
+        Extended.NOTHING: _("Nothing changed: the form can't stay open for longer."),
+        Extended.ENDED: _("Nothing changed: the handoff has ended."),
+    }[became]
 
 
 @never_cache

@@ -95,6 +95,34 @@ def test_what_has_ended_is_not_extended(desk: Desk, inbox: Client) -> None:
     assert "handoff.extended" not in actions(session)
 
 
+def test_an_owner_is_told_what_began_again_and_what_did_not(desk: Desk, inbox: Client) -> None:
+    only_idle = "The idle clock begins again. The form can&#x27;t stay open for longer."
+    nothing = "Nothing changed: the form can&#x27;t stay open for longer."
+    session = desk.requested()
+    Session.objects.update(status="unknown")
+    longer = "Extended: the form stays open for longer."
+    assert said(inbox, session, "extend").startswith(longer)
+    ReturnLink.objects.update(revoked_at=Now())
+    assert said(inbox, session, "extend").startswith(nothing)
+    before = again(session).recipient_active_at
+    Session.objects.update(status="active")
+    assert said(inbox, session, "extend") == only_idle
+    assert again(session).recipient_active_at > before
+    rows = AuditEvent.objects.filter(action="handoff.extended").order_by("pk")
+    assert [row.details["links"] for row in rows] == [1, 0]
+
+
+def test_a_form_that_was_open_for_thirty_days_does_not_open_again(
+    desk: Desk, inbox: Client
+) -> None:
+    session = desk.requested()
+    Session.objects.update(created_at=F("created_at") - dt.timedelta(days=31))
+    ReturnLink.objects.update(expires_at=Now() - dt.timedelta(days=1))
+    words = "The idle clock begins again. The form can&#x27;t stay open for longer."
+    assert said(inbox, session, "extend") == words
+    assert closes_in(session) < 0
+
+
 # --- another notice ------------------------------------------------------------------------------
 
 
