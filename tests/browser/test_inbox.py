@@ -295,3 +295,17 @@ def test_the_keyboard_reaches_every_button_of_the_strip(shared: Story) -> None:
     assert [said for said in reached if said in wanted] == wanted
     page.get_by_role("link", name="Reply").press("Enter")
     expect(page.get_by_label("Reply to the subscriber")).to_be_focused()
+
+
+def test_the_keyboard_stays_where_it_is_when_the_page_changes(shared: Story) -> None:
+    page = opened(shared.signed_in(), shared.at(shared.facts["long"]))
+    focused = "document.activeElement.innerText.trim()"
+    for button, owner, press, holder in (
+        ("Release without values", "bea", "Take it on", "Bea Lovelace"),
+        ("Extend", "ada", "Take over from", "Ada Byron"),
+    ):
+        page.get_by_text(button, exact=True).focus()
+        other = opened(shared.signed_in(owner), shared.at(shared.facts["long"]))
+        other.get_by_role("button", name=press).click()
+        expect(page.locator(".strip")).to_contain_text(f"held by {holder}")
+        assert page.evaluate(focused) == button
