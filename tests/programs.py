@@ -94,7 +94,7 @@ class Cluster:
         password_file.write_text(password)
         _hand_over(password_file)
         who: list[str | Path] = ["-U", "postgres", "-A", "scram-sha-256", "--pwfile", password_file]
-        how = ["-E", "UTF8", "--locale", "C", "--no-sync"]
+        how = ["-E", "UTF8", "--locale", "C.UTF-8", "--no-sync"]
         _run([programs / "initdb", "-D", folder / "data", *who, *how], folder)
         self.url = f"postgres://postgres:{password}@127.0.0.1:{self._port}/postgres"
 
