@@ -201,3 +201,34 @@ def test_what_is_done_costs_the_next_look_nothing(toys: Toys) -> None:
             " AND NOT (answer = '') AND processed_at > now() ORDER BY processed_at LIMIT 20"
         )
         assert "inbound_event_owes" in str(cursor.fetchall())
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize(
+    ("condition", "index"),
+    [
+        ("handoff_attempt WHERE provider_message_id IN ('a', 'b')", "attempt_provider_id"),
+        ("handoff_attempt WHERE thread_key = 'a'", "attempt_thread"),
+        ("handoff_delivery WHERE provider_message_id = 'a'", "delivery_provider_id"),
+    ],
+)
+def test_what_was_sent_is_found_by_what_a_provider_calls_it(
+    db: None, condition: str, index: str
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN SELECT id FROM {condition}")
+        assert index in str(cursor.fetchall())
+
+
+def test_what_people_wrote_is_forgotten_after_a_while_and_a_repeat_stays_one(toys: Toys) -> None:
+    conversation, session = toys.talk()
+    written = said("It left on Monday.", thread=thread_of(session))
+    assert toys.hear(written) == "replied"
+    assert forget_bodies() == 0
+    InboundEvent.objects.update(processed_at=Now() - KEPT - dt.timedelta(seconds=1))
+    assert forget_bodies() == 1
+    assert InboundEvent.objects.get(outcome="replied").body == ""
+    assert toys.post(written).status == 200
+    assert InboundEvent.objects.filter(processed_at=None).count() == 0
+    assert [text for _, _, text in lines(conversation)] == ["It left on Monday."]
