@@ -18,7 +18,15 @@ from django.db import InterfaceError, OperationalError, connections
 import audit.trail
 from handoff import push
 from handoff.actions.webhook_places import Places
-from handoff.actions.webhook_queue import LEASE_SECONDS, Heard, Taken, claim, note, record
+from handoff.actions.webhook_queue import (
+    LEASE_SECONDS,
+    Heard,
+    Taken,
+    claim,
+    note,
+    record,
+    stop_revoked,
+)
 from handoff.actions.webhooks import locked
 from handoff.actions.writing import patiently, writing
 from handoff.contract.kinds import TransportErrorKind
@@ -155,8 +163,10 @@ class Callers:
     def look(self) -> int:
         """Start a thread for each call that is due, as far as there are places; how many.
 
-        Waits for nobody. A thread that is through takes the next call by itself.
+        Waits for nobody. A thread that is through takes the next call by itself. Before that,
+        webhooks whose token was revoked are stopped, whether or not they are due.
         """
+        stop_revoked()
         _hear_of_events()
         started = 0
         while self._begin():

@@ -78,6 +78,20 @@ def claim(
     return None
 
 
+def stop_revoked() -> int:
+    """Stop the webhooks whose token was revoked; how many."""
+    stopped = 0
+    theirs = Webhook.objects.filter(enabled=True, token__revoked_at__isnull=False)
+    for pk in list(theirs.values_list("pk", flat=True)):
+        with writing():
+            held(pk)
+            row = theirs.filter(pk=pk).select_related("agent").first()
+            if row is not None:  # else somebody has just taken it over
+                stop(row, Stopped.TOKEN_REVOKED, failure="", tries=row.tries)
+                stopped += 1
+    return stopped
+
+
 def _easy() -> Q:
     return Q(tries=0, last_seconds__lte=SLOW_SECONDS, last_success_at__isnull=False)
 
@@ -98,9 +112,12 @@ def _take(pk: int) -> Taken | None:
     mine = Webhook.objects.filter(_free(), pk=pk, enabled=True, next_attempt_at__lte=Now())
     if not mine.update(lease_until=Now() + span):
         return None  # somebody was faster
-    row = Webhook.objects.select_related("agent").get(pk=pk)
+    row = Webhook.objects.select_related("agent", "token").get(pk=pk)
     if row.lease is not None:  # whoever had it was killed
         WebhookCall.objects.filter(pk=row.lease, fate=Fate.SENDING).update(fate=Fate.LOST)
+    if row.token is not None and row.token.revoked_at is not None:
+        stop(row, Stopped.TOKEN_REVOKED, failure="", tries=row.tries)
+        return None
     if row.tries > len(BACKOFF_SECONDS):
         words = "whoever called it stopped each time on the way"
         stop(row, Stopped.GIVEN_UP, failure=words, tries=row.tries)

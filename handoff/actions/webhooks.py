@@ -46,10 +46,13 @@ def check_room(agent: Agent) -> None:
         raise problem_with("url", f"would be one too many: an agent has {WEBHOOKS_MAX} at most")
 
 
-def create_webhook(agent: Agent, body: WebhookBody, *, actor: str) -> Made:
+def create_webhook(
+    agent: Agent, body: WebhookBody, *, actor: str, token: int | None = None
+) -> Made:
     """A new webhook for what happens from now on; raises Invalid when the agent has too many.
 
-    Its address was looked up before: `webhook_addresses`.
+    Its address was looked up before: `webhook_addresses`. `token` is the key of the one that asks;
+    when that is revoked the webhook stops.
     """
     secret = new_secret()
     with writing():
@@ -57,6 +60,7 @@ def create_webhook(agent: Agent, body: WebhookBody, *, actor: str) -> Made:
         check_room(locked)
         row = Webhook(
             agent=locked,
+            token_id=token,
             url=body.url,
             label=body.label,
             event_types=list(body.event_types),
@@ -70,9 +74,13 @@ def create_webhook(agent: Agent, body: WebhookBody, *, actor: str) -> Made:
     return Made(row, secret)
 
 
-def change_webhook(webhook: Webhook, change: WebhookChange, *, actor: str) -> Webhook:
+def change_webhook(
+    webhook: Webhook, change: WebhookChange, *, actor: str, token: int | None = None
+) -> Webhook:
     """Write what is given; raises Invalid. Switching one on, even one that is on and fails, a new
     address, new types or a new place in the log make it due at once, with its failures forgotten.
+
+    Whoever gives its address or says that it is on answers for it from then on: `token` is theirs.
     """
     given = change.model_dump(exclude_none=True)
     with writing():
@@ -87,11 +95,16 @@ def change_webhook(webhook: Webhook, change: WebhookChange, *, actor: str) -> We
         if "url" in changed:  # nothing is known of how it answers
             row.last_success_at = None
             fields.append("last_success_at")
+        if row.token_id != token and ("url" in changed or given.get("enabled")):
+            row.token_id = token
+            fields.append("token")
         if retried or {"url", "enabled", "after", "event_types"} & set(changed):
             fields += _begin_anew(row)
         if fields:
             row.save(update_fields=fields)
+            taken_over = "token" in fields
             details = {"fields": changed, "enabled_after": row.enabled, "retried": retried}
+            details["taken_over"] = taken_over
             _note(_verb(row, changed), row, actor=actor, details=details)
             nudge_on_commit("work")
     row.refresh_from_db()

@@ -30,17 +30,25 @@ _UNREACHABLE: Final = "handoff.unreachable"
 
 @admin.register(Webhook)
 class WebhookAdmin(DeskAdmin):
-    list_display = ("seen_name", "agent", "state", "behind", "last_success_at")
-    list_filter = ("agent", "enabled", "stopped")
-    list_select_related = ("agent",)
+    list_display = ("seen_name", "agent", "state", "behind", "last_success_at", "set_up_by")
+    list_filter = ("agent", "enabled", "stopped", ("token", admin.EmptyFieldListFilter))
+    list_select_related = ("agent", "token")
     search_fields = ("label", "url", "agent__name", "=public_id")
     entered = ("agent", "label", "url", "event_types", "payload")
     health = ("state", "last_success_at", "problem", "last_call", "behind", "old_secret")
     health_rows = (("state", "last_success_at"), "problem", "last_call", ("behind", "old_secret"))
+    read_only = ("agent", "set_up_by", *health)
 
     @admin.display(description=gettext_lazy("webhook"), ordering="label")
     def seen_name(self, webhook: Webhook) -> str:
         return str(webhook)
+
+    @admin.display(description=gettext_lazy("set up by"), ordering="token")
+    def set_up_by(self, webhook: Webhook) -> str:
+        if webhook.token is None:
+            return _("A person, here")
+        named = f"{webhook.token} {visible(webhook.token.label)}".strip()
+        return _("The API, with %(token)s") % {"token": named}
 
     @admin.display(description=gettext_lazy("state"))
     def state(self, webhook: Webhook) -> str:
@@ -76,12 +84,12 @@ class WebhookAdmin(DeskAdmin):
         return reading.behind(webhook)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        return ("agent", *self.health) if obj else ()
+        return self.read_only if obj else ()
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
             return [(None, {"fields": self.entered})]
-        fields = [*self.entered, "enabled"]
+        fields = ["agent", "set_up_by", *self.entered[1:], "enabled"]
         if self.has_change_permission(request, obj):
             fields.append("skip")
         return [(None, {"fields": fields}), (_("Health"), {"fields": self.health_rows})]

@@ -73,7 +73,8 @@ class Webhooks(AgentView):
         summary="Register a webhook",
         description="From now on events are posted there, signed as Standard Webhooks 1.0 says. "
         "`secret` is shown in this answer and never again. The address must be public and https; "
-        "while one of yours is being looked up, another is refused with 429.",
+        "while one of yours is being looked up, another is refused with 429. It stops when the "
+        "token of this call is revoked.",
         tags=["webhooks"],
         request=shapes.WebhookBody,
         responses={201: shapes.WebhookMade, **REFUSALS},
@@ -89,7 +90,8 @@ class Webhooks(AgentView):
     def post(self, request: Request) -> Response:
         body = self.read(shapes.WebhookBody)
         webhook_addresses.admit_new(self.agent, body.url)
-        made = webhooks.create_webhook(self.agent, body, actor=_actor(self))
+        token = self.known.token_pk
+        made = webhooks.create_webhook(self.agent, body, actor=_actor(self), token=token)
         return Response(_shown_once(made), status=201)
 
 
@@ -110,7 +112,8 @@ class OneWebhook(AgentView):
         summary="Change a webhook, switch it on or off",
         description="What is left out stays as it is. One that is switched on goes on with the "
         "event after `after`; set `after` to the newest number to skip what waits. It goes "
-        "back over as many events as a replay.",
+        "back over as many events as a replay. A new `url`, or `enabled: true`, ties it to the "
+        "token of this call: it stops when that is revoked.",
         tags=["webhooks"],
         request=shapes.WebhookChange,
         responses={200: shapes.WebhookView, **REFUSALS},
@@ -120,7 +123,8 @@ class OneWebhook(AgentView):
         row = reading.find(self.agent, public_id)
         change = self.read(shapes.WebhookChange)
         webhook_addresses.admit_change(row, change.url)
-        changed = webhooks.change_webhook(row, change, actor=_actor(self))
+        token = self.known.token_pk
+        changed = webhooks.change_webhook(row, change, actor=_actor(self), token=token)
         return Response(reading.view(changed).body())
 
     @extend_schema(

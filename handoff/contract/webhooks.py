@@ -43,6 +43,7 @@ class Stopped(StrEnum):
     GIVEN_UP = "given_up"
     BEHIND = "behind"
     NO_SECRET = "no_secret"  # noqa: S105  (a reason, not a credential)
+    TOKEN_REVOKED = "token_revoked"  # noqa: S105  (the same)
 
 
 SENTENCES: Final = {
@@ -54,6 +55,8 @@ SENTENCES: Final = {
     "receiver, then switch it on again, or start with what is new.",
     Stopped.NO_SECRET: "The secret that signs its calls cannot be read any more. Rotate it, give "
     "the new one to the receiver, then switch it on again.",
+    Stopped.TOKEN_REVOKED: "The token that set it up was revoked, so nothing more is sent there. "
+    "Look whether its address is right, then switch it on again.",
 }
 """For whoever looks after the webhook: what happened, and what to do."""
 

@@ -6,7 +6,7 @@ from django.db.models.functions import Now
 from handoff.contract import ids
 from handoff.contract.text import visible
 from handoff.contract.webhooks import URL_MAX, CallKind, Fate, Payload, Stopped
-from handoff.models.agent import Agent
+from handoff.models.agent import Agent, Token
 from handoff.models.line import LineField
 from handoff.models.log import Event
 from handoff.models.sealed import Unreadable, seal, unseal
@@ -16,6 +16,15 @@ class Webhook(models.Model):
     """One endpoint. Its queue is the agent's event log: `after` says how far it has come."""
 
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="webhooks")
+    token = models.ForeignKey(
+        Token,
+        on_delete=models.RESTRICT,
+        null=True,
+        editable=False,
+        related_name="webhooks",
+    )
+    """Whose word it is that it is called there: the one that gave its address or switched it on
+    last. None: a person in the admin."""
     public_id = models.CharField(max_length=40, unique=True, default=ids.webhook_id, editable=False)
     url = models.CharField(max_length=URL_MAX)
     label = LineField(max_length=100, blank=True)
