@@ -14,6 +14,7 @@ from typing import Final
 from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError, connections
+from django.views.decorators.debug import sensitive_variables
 
 import audit.trail
 from handoff import push
@@ -103,6 +104,7 @@ def test(webhook: Webhook, *, actor: str) -> WebhookCall:
     return row
 
 
+@sensitive_variables("keys", "signed")
 def _made(row: WebhookCall) -> Heard:
     began = time.monotonic()
     try:

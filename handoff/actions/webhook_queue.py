@@ -132,7 +132,7 @@ def _take(pk: int) -> Taken | None:
         kind=kind,
         event=event,
         type=event.type,
-        message_id=message_id(row.agent.name, event.number, event.at),
+        message_id=message_id(row.agent_id, event.number, event.at),
         number=row.tries + 1,
     )
     Webhook.objects.filter(pk=pk).update(lease=call.pk, tries=F("tries") + 1)

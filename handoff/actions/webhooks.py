@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.db.models.functions import Now
+from django.views.decorators.debug import sensitive_variables
 
 import audit.trail
 from handoff.actions.writing import nudge_on_commit, writing
@@ -31,7 +32,7 @@ class Made:
     """`secret` is shown once, and kept sealed."""
 
     row: Webhook
-    secret: str
+    secret: str = dataclasses.field(repr=False)
 
 
 def problem_with(field: str, problem: str) -> Invalid:
@@ -46,6 +47,7 @@ def check_room(agent: Agent) -> None:
         raise problem_with("url", f"would be one too many: an agent has {WEBHOOKS_MAX} at most")
 
 
+@sensitive_variables("secret")
 def create_webhook(
     agent: Agent, body: WebhookBody, *, actor: str, token: int | None = None
 ) -> Made:
@@ -138,6 +140,7 @@ def _begin_anew(row: Webhook) -> list[str]:
             "stopped_at"]  # fmt: skip
 
 
+@sensitive_variables("secret")
 def rotate_secret(webhook: Webhook, *, actor: str) -> Made:
     """A new secret; the one before it signs beside it for `WEBHOOK_OVERLAP_HOURS`.
 

@@ -46,17 +46,32 @@ class Stopped(StrEnum):
     TOKEN_REVOKED = "token_revoked"  # noqa: S105  (the same)
 
 
+def gettext_noop(sentence: str) -> str:
+    """Marks a sentence for catalogues, by the name that they are made by."""
+    return sentence
+
+
 SENTENCES: Final = {
-    Stopped.GONE: "The receiver answered 410 Gone, so nothing more is sent there. Set its new "
-    "address, then switch it on again.",
-    Stopped.GIVEN_UP: "Every try failed for about a day, so the desk gave up. Repair the receiver, "
-    "then switch it on again: it goes on with the event that it could not take.",
-    Stopped.BEHIND: "It fails, and more events wait for it than the desk keeps ready. Repair the "
-    "receiver, then switch it on again, or start with what is new.",
-    Stopped.NO_SECRET: "The secret that signs its calls cannot be read any more. Rotate it, give "
-    "the new one to the receiver, then switch it on again.",
-    Stopped.TOKEN_REVOKED: "The token that set it up was revoked, so nothing more is sent there. "
-    "Look whether its address is right, then switch it on again.",
+    Stopped.GONE: gettext_noop(
+        "The receiver answered 410 Gone, so nothing more is sent there. Set its new address, then "
+        "switch it on again."
+    ),
+    Stopped.GIVEN_UP: gettext_noop(
+        "Every try failed for about a day, so the desk gave up. Repair the receiver, then switch "
+        "it on again: it goes on with the event that it could not take."
+    ),
+    Stopped.BEHIND: gettext_noop(
+        "It fails, and more events wait for it than the desk keeps ready. Repair the receiver, "
+        "then switch it on again, or start with what is new."
+    ),
+    Stopped.NO_SECRET: gettext_noop(
+        "The secret that signs its calls cannot be read any more. Rotate it, give the new one to "
+        "the receiver, then switch it on again."
+    ),
+    Stopped.TOKEN_REVOKED: gettext_noop(
+        "The token that set it up was revoked, so nothing more is sent there. Look whether its "
+        "address is right, then switch it on again."
+    ),
 }
 """For whoever looks after the webhook: what happened, and what to do."""
 
@@ -89,8 +104,9 @@ def new_secret() -> str:
     return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode("ascii")
 
 
-def message_id(agent: str, number: int, at: dt.datetime) -> str:
-    """The `webhook-id` of an event: the same for every try and every webhook of its agent.
+def message_id(agent: int, number: int, at: dt.datetime) -> str:
+    """The `webhook-id` of an event: the same for every try and every webhook of its agent, which
+    is named by its key.
 
     It tells nothing and holds no full stop. The time is in it because a desk restored from a
     backup gives numbers out a second time.

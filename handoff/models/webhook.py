@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models.functions import Now
+from django.views.decorators.debug import sensitive_variables
 
 from handoff.contract import ids
 from handoff.contract.text import visible
@@ -61,6 +62,7 @@ class Webhook(models.Model):
     def __str__(self) -> str:
         return visible(self.label) or self.public_id
 
+    @sensitive_variables("secret")
     def keep_secret(self, secret: str) -> None:
         """Seal a new secret into this row, beside the one that it replaces; the caller saves it.
 
