@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
@@ -20,7 +21,7 @@ from handoff.admin.webhook_calls import in_words
 from handoff.admin.webhook_forms import ReplayForm, WebhookForm
 from handoff.contract.text import visible
 from handoff.contract.webhooks import Fate, Payload, WebhookBody, WebhookChange, checked_url
-from handoff.errors import HandoffError, Invalid, NotFound
+from handoff.errors import Invalid, NotFound
 from handoff.models import Webhook
 from handoff.selectors import webhooks as reading
 
@@ -65,7 +66,8 @@ class WebhookAdmin(DeskAdmin):
     def problem(self, webhook: Webhook) -> str:
         if webhook.enabled and webhook.failing_since:
             return _("Nothing: it is tried again by itself. See what the receiver said.")
-        return reading.problem(webhook) or "–"
+        why = reading.problem(webhook)
+        return _(why) if why else "–"
 
     @admin.display(description=gettext_lazy("last call"))
     def last_call(self, webhook: Webhook) -> str:
@@ -101,6 +103,11 @@ class WebhookAdmin(DeskAdmin):
         kwargs["form"] = type("Form", (WebhookForm,), found)
         return super().get_form(request, obj, change, **kwargs)
 
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "enabled":  # the desk may switch it off while its page is open
+            kwargs["show_hidden_initial"] = True
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
+
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         return {"agent": request.GET.get("agent", "")}
 
@@ -134,8 +141,9 @@ class WebhookAdmin(DeskAdmin):
             facts["after"] = (
                 Webhook.objects.select_related("agent").get(pk=obj.pk).agent.last_event_id
             )
-        asked = WebhookChange.model_validate({**facts, "enabled": entered["enabled"]})
-        webhooks.change_webhook(obj, asked, actor=actor)
+        if "enabled" in form.changed_data:
+            facts["enabled"] = entered["enabled"]
+        webhooks.change_webhook(obj, WebhookChange.model_validate(facts), actor=actor)
 
     def response_add(
         self, request: HttpRequest, obj: Webhook, post_url_continue: str | None = None
@@ -213,7 +221,7 @@ class WebhookAdmin(DeskAdmin):
             return page(request, self, template, title=title, webhook=webhook)
         with writing():
             made = webhooks.rotate_secret(webhook, actor=actor_of(request))
-            self.log_change(request, webhook, "Rotated the secret.")
+            self.log_change(request, webhook, _("Rotated the secret."))
         return self._show_once(request, made.row)
 
     def replay(self, request: HttpRequest, webhook_pk: int) -> HttpResponse:
@@ -222,8 +230,8 @@ class WebhookAdmin(DeskAdmin):
         if request.method == "POST" and form.is_valid():
             try:
                 count = self._replayed(request, webhook, form.cleaned_data)
-            except HandoffError as problem:
-                form.add_error(None, _problem(problem))
+            except (NotFound, Invalid) as problem:
+                form.add_error(None, _refused(problem))
             else:
                 self.message_user(request, _("Events to be sent again: %(n)d.") % {"n": count})
                 return self._back(webhook)
@@ -234,7 +242,7 @@ class WebhookAdmin(DeskAdmin):
     def _replayed(self, request: HttpRequest, webhook: Webhook, entered: dict[str, Any]) -> int:
         actor = actor_of(request)
         with writing():
-            self.log_change(request, webhook, "Sent again.")
+            self.log_change(request, webhook, _("Sent again."))
             if entered["event"] is not None:
                 return webhooks.replay_event(webhook, entered["event"], actor=actor)
             return webhooks.replay_since(webhook, entered["since"], actor=actor)
@@ -271,6 +279,11 @@ def _number(text: str | None) -> int:
     return int(text) if text and text.isdecimal() else 0
 
 
-def _problem(error: HandoffError) -> str:
-    problems = error.details.get("problems")
-    return str(problems[0]["problem"]) if problems else error.sentence
+def _refused(error: NotFound | Invalid) -> str:
+    """Why nothing is sent again, in the words of whoever reads it."""
+    if isinstance(error, NotFound):
+        return _("There is no such event.")
+    most = {"most": settings.WEBHOOK_BACKLOG}
+    if error.details["problems"][0]["field"] == "event":
+        return _("%(most)d events wait to be sent again already.") % most
+    return _("That is too long ago: %(most)d events are sent again at most.") % most
