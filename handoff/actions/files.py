@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import IO, Any, Final, Protocol
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Case, Q, QuerySet, When
 from django.db.models.functions import Coalesce, Now
 
 import audit.trail
@@ -150,9 +150,10 @@ def _begin(
 
 
 def attach(message: Message, ids: Sequence[str], *, by: Collection[Author]) -> None:
-    """Say files with a line that was just written. Inside `writing()`, conversation locked.
+    """Say files with a line that was just written, in this order.
 
-    Raises NotFound unless each waits in this conversation and one of `by` uploaded it.
+    Inside `writing()`, conversation locked. Raises NotFound unless each waits in this conversation
+    and one of `by` uploaded it.
     """
     if not ids:
         return
@@ -164,7 +165,8 @@ def attach(message: Message, ids: Sequence[str], *, by: Collection[Author]) -> N
         stored_at__isnull=False,
         deleted_at=None,
     )
-    if waiting.update(message=message) != len(ids):
+    place = Case(*(When(public_id=one, then=number) for number, one in enumerate(ids)))
+    if waiting.update(message=message, place=place) != len(ids):
         raise NotFound(
             "No such file waits here: upload each to this conversation, and send it once."
         )

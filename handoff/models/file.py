@@ -24,6 +24,8 @@ class File(models.Model):
     """Whose room it takes; it outlives the conversation."""
     message = models.ForeignKey(Message, on_delete=models.SET_NULL, null=True, related_name="files")
     """The line that it came with; null until it is said."""
+    place = models.PositiveSmallIntegerField(db_default=0)
+    """Among the files of its line, in the order in which they were sent."""
     uploaded_by = models.CharField(max_length=12, choices=[(a, a) for a in Author])
     name = models.CharField(max_length=files.NAME_MAX)
     type = models.CharField(max_length=100)
@@ -38,7 +40,7 @@ class File(models.Model):
     """When its content went."""
 
     class Meta:
-        ordering = ("id",)
+        ordering = ("place", "id")
         indexes = [
             models.Index("created_at", condition=Q(deleted_at=None), name="file_kept"),
         ]

@@ -40,6 +40,20 @@ def desk(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         assert "Traceback (most" not in opened.server.log()
 
 
+def test_files_come_in_the_order_in_which_they_were_sent(desk: Desk) -> None:
+    conversation = desk.conversation()
+    ids = [
+        door.upload(desk, conversation, samples.PDF, kind=files.PDF, name=name).json["id"]
+        for name in ("b.pdf", "c.pdf", "a.pdf")
+    ]
+    wanted = [ids[1], ids[2], ids[0]]
+    status, turn = door.say(desk, conversation, "Here they are", *wanted)
+    assert status == 201
+    _, page = desk.get(f"/api/v1/conversations/{conversation}/messages")
+    for message in (turn["message"], page["data"][0]):
+        assert [file["id"] for file in message["files"]] == wanted
+
+
 def test_a_file_is_said_with_a_line_and_reaches_those_who_may_have_it(desk: Desk) -> None:
     conversation = desk.conversation()
     given = door.upload(desk, conversation, samples.PDF, kind=files.PDF, name="../a\u202e.pdf")
