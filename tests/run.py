@@ -83,6 +83,11 @@ def _suite(database: str, marks: str, arguments: Sequence[str]) -> Step:
     return Step(f"tests on {database} ({marks})", command, database)
 
 
+def _with_bytecode() -> dict[str, str]:
+    """The tests start hundreds of processes: each would compile all of our modules again."""
+    return {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit code: 0 when everything passed."""
     options, rest = read_options(arguments)
@@ -97,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found = _programs(stack, options, closing)
             halves = databases(options, found)
             runs = [run for database in halves for run in suites(options, rest, database)]
-            failed += _run_suites(runs, {**os.environ, **found})
+            failed += _run_suites(runs, {**_with_bytecode(), **found})
     if closing and options.no_skips:
         failed.append("nothing may be skipped")
     for line in closing:
