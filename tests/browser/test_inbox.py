@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from tests import environment, programs
 from tests.config.servers import Server, running
 from tests.databases import copied
+from tests.reliability.sizes import sizes
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -235,8 +236,10 @@ LOOKS: Final = [
 """Colour scheme, language of the browser, width in pixels."""
 
 
-def test_every_page_is_accessible_and_fits(shared: Story) -> None:
-    for scheme, language, width in LOOKS:
+@sizes(quick=1, full=len(LOOKS))
+def test_every_page_is_accessible_and_fits(size: int, shared: Story) -> None:
+    """Each page in `size` of the looks: in the next one for the next page."""
+    for number, (scheme, language, width) in enumerate(LOOKS):
         look: dict[str, Any] = {
             "color_scheme": scheme,
             "locale": language,
@@ -247,9 +250,10 @@ def test_every_page_is_accessible_and_fits(shared: Story) -> None:
             "/inbox/",
             *(shared.facts[name] for name in ("sam", "sara", "kim", "done", "long")),
         ]
+        chosen = [path for place, path in enumerate(paths) if (place + number) % len(LOOKS) < size]
         page = shared.signed_in(**look).new_page()
         heard = complaints(page)
-        for path in paths:
+        for path in chosen:
             page.goto(shared.at(path))
             assert faults(page, width=width, direction=direction) == [], (path, look)
         page.goto(shared.at(shared.facts["sam"]))

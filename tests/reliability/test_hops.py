@@ -228,7 +228,7 @@ class Mutual:
             assert not desk.release(session, return_values=found).is_error
 
 
-@sizes(quick=40, full=1_000)
+@sizes(quick=24, full=1_000)
 def test_two_agents_hand_to_each_other_under_load(
     tmp_path: Path, database_url: str, size: int
 ) -> None:

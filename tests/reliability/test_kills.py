@@ -173,7 +173,7 @@ def place(tmp_path: Path, database_url: str, smtp: SmtpServer) -> Iterator[Place
 @pytest.mark.parametrize(
     ("each", "randomly", "short_clocks"),
     [
-        pytest.param(1, 4, True, id="quick", marks=pytest.mark.slow),
+        pytest.param(1, 1, True, id="quick", marks=pytest.mark.slow),
         pytest.param(10, 100, False, id="full", marks=[pytest.mark.slow, pytest.mark.full]),
     ],
 )
