@@ -12,6 +12,7 @@ import email
 import email.policy
 import ssl
 import threading
+import time
 from collections.abc import Callable, Mapping
 from email.message import EmailMessage
 from enum import StrEnum
@@ -137,6 +138,13 @@ class SmtpServer:
             came = self._arrived.wait_for(lambda: len(self._messages) >= number, timeout=seconds)
             assert came, f"{len(self._messages)} of {number} messages came within {seconds} s"
             return self._messages[number - 1]
+
+    def connected(self, *, seconds: float = 5) -> int:
+        """How many connected; waits for the first, which a client may have given up by then."""
+        until = time.monotonic() + seconds
+        while not self.connections and time.monotonic() < until:
+            time.sleep(0.01)
+        return self.connections
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -49,7 +49,7 @@ def test_a_server_that_breaks_off_is_judged_by_whether_the_final_dot_had_left(
     with SmtpServer(mode) as server:
         assert refused(channel(server.url), seconds=SECONDS).kind is kind
         assert len(server.messages) == taken
-        assert server.connections == 1
+        assert server.connected() == 1
 
 
 def test_a_connection_that_is_lost_while_the_content_goes_out_is_no_success() -> None:
