@@ -15,8 +15,10 @@ from django.db.models import F, Min, QuerySet
 from django.db.models.functions import Now
 
 from handoff import push
-from handoff.actions.inbound_outcomes import Applied, Became, Wait
-from handoff.actions.inbound_said import apply_said
+from handoff.actions import inbound_files
+from handoff.actions.files import drop_unsaid
+from handoff.actions.inbound_outcomes import Applied, Became, Carry, Wait
+from handoff.actions.inbound_said import ACTOR, apply_said
 from handoff.actions.inbound_status import apply_moved, apply_status
 from handoff.actions.refusals import note_inbound
 from handoff.actions.relatives import opened
@@ -77,11 +79,23 @@ def _attempted(event_pk: int, *, is_heard: bool = False) -> Applied | Wait | Non
     has the row.
     """
     try:
-        return _apply(event_pk, is_heard=is_heard)
+        result = _apply(event_pk, is_heard=is_heard)
+        if isinstance(result, Carry):
+            return _carried(event_pk, result, is_heard=is_heard)
+        return result
     except Exception:  # the inbound loop: whatever one event breaks, the next must be tried
         log.exception("event %d could not be applied; it is tried again", event_pk)
         _put_off(event_pk)  # raises during an outage, which ends the round
         return None
+
+
+def _carried(event_pk: int, carry: Carry, *, is_heard: bool) -> Applied | Wait | None:
+    """With its files, which are stored first."""
+    ids = inbound_files.take(event_pk, carry.conversation_pk, actor=ACTOR)
+    result = _apply(event_pk, is_heard=is_heard)
+    if isinstance(result, Applied):
+        drop_unsaid(ids, actor=ACTOR)
+    return None if isinstance(result, Carry) else result
 
 
 def _put_off(event_pk: int) -> None:
@@ -92,7 +106,7 @@ def _put_off(event_pk: int) -> None:
             mine.update(attempts=F("attempts") + 1, next_attempt_at=Now() + pause)
 
 
-def _apply(event_pk: int, *, is_heard: bool) -> Applied | Wait | None:
+def _apply(event_pk: int, *, is_heard: bool) -> Applied | Carry | Wait | None:
     with writing():
         row = (
             _waiting()
@@ -104,6 +118,8 @@ def _apply(event_pk: int, *, is_heard: bool) -> Applied | Wait | None:
         if row is None:
             return None
         result = _effect(row)
+        if isinstance(result, Carry):
+            return result
         mine = InboundEvent.objects.filter(pk=row.pk)
         if isinstance(result, Wait):
             pause = dt.timedelta(seconds=result.seconds)
@@ -116,13 +132,20 @@ def _apply(event_pk: int, *, is_heard: bool) -> Applied | Wait | None:
             session=result.session,
             answer=owed,
             answered_at=Now() if is_heard else None,
+            **_forgotten(row),
         )
         if owed and not is_heard:
             nudge_on_commit("work")
         return dataclasses.replace(result, answer=result.answer if is_heard else owed)
 
 
-def _effect(row: InboundEvent) -> Applied | Wait:
+def _forgotten(row: InboundEvent) -> dict[str, str]:
+    """The body, where it has to be written anew: content of files is not kept."""
+    lean = inbound_files.without_content(row.body)
+    return {} if lean == row.body else {"body": lean}
+
+
+def _effect(row: InboundEvent) -> Applied | Carry | Wait:
     if opened(row.channel) is None:
         return Wait(seconds=UNREADABLE_SECONDS)
     try:

@@ -50,6 +50,13 @@ class Applied:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class Carry:
+    """Its files have to be stored in this conversation first, outside the transaction."""
+
+    conversation_pk: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Wait:
     """It can have its effect only later, and is looked at again in so many seconds."""
 

@@ -11,8 +11,8 @@ from typing import Final
 
 from django.db.models.functions import Now
 
-from handoff.actions import throttle
-from handoff.actions.inbound_outcomes import Applied, Became, Wait
+from handoff.actions import inbound_files, throttle
+from handoff.actions.inbound_outcomes import Applied, Became, Carry, Wait
 from handoff.actions.refusals import note_inbound
 from handoff.actions.relatives import note_heard, spoken_to
 from handoff.actions.release import lock
@@ -39,11 +39,11 @@ from handoff.transports.inbound import Said
 DISPATCHING_SECONDS: Final = 1.0
 """Until the next look whether a dispatch is over, which an answer has overtaken."""
 EARLIER_SECONDS: Final = 0.1
-_ACTOR: Final = "recipient"
+ACTOR: Final = "recipient"
 _AN_ADDRESS: Final = re.compile(r"@|(?:\d[\s().-]*){7}")
 
 
-def apply_said(row: InboundEvent, said: Said) -> Applied | Wait:
+def apply_said(row: InboundEvent, said: Said) -> Applied | Carry | Wait:
     """What somebody wrote, applied. Inside `writing()`; nothing is locked yet but the row."""
     with recipientwords.spoken_in(row.channel):
         here = spoken_to(row.channel, said)
@@ -89,18 +89,21 @@ def _obey(
         named, _ = lock(named.pk)
         note_heard(here)
         words = without_capabilities(scrub(words_of(command)))
-        done = answer_in_words(named.pk, words=words, actor=_ACTOR, name=_name(said, named))
+        done = answer_in_words(named.pk, words=words, actor=ACTOR, name=_name(said, named))
     if named is None or done is None or done.became is Answered.NOTHING:
         note_heard(here)
         note_inbound("inbound.refused", row.channel, "release_token")
         return Applied(became=Became.NOT_RECOGNISED, answer=recipientwords.not_recognised())
     throttle.give_back_guess_from(row.channel_id, said.sender_id)
     if done.became is Answered.LATE or named.status == SessionStatus.UNKNOWN:
-        return _late(done.session)
-    return Applied(became=Became.RELEASED, session=done.session, answer=recipientwords.released())
+        return _late(done.session, said)
+    words = " ".join([recipientwords.released(), *_without_files(said)])
+    return Applied(became=Became.RELEASED, session=done.session, answer=words)
 
 
-def _pass_on(row: InboundEvent, said: Said, meant: Session, here: Sequence[int]) -> Applied | Wait:
+def _pass_on(
+    row: InboundEvent, said: Said, meant: Session, here: Sequence[int]
+) -> Applied | Carry | Wait:
     """A plain message to the handoff that it is about."""
     session, _ = lock(meant.pk)
     if session.status == SessionStatus.DISPATCHING:
@@ -109,13 +112,15 @@ def _pass_on(row: InboundEvent, said: Said, meant: Session, here: Sequence[int])
         return Wait(seconds=EARLIER_SECONDS, session=session)
     text = without_capabilities(scrub(said.text))
     if session.status == SessionStatus.ACTIVE and session.conversation_id is not None:
+        if any(file.waits for file in said.files):
+            return Carry(conversation_pk=session.conversation_id)
         return _say(row, said, session, text, here)
     note_heard(here)
     if session.status == SessionStatus.ACTIVE:
         return Applied(became=Became.DETACHED, session=session, answer=recipientwords.detached())
     if text and session.returned_at is None and takes_answers(session):
-        answer_in_words(session.pk, words=text, actor=_ACTOR, name=_name(said, session))
-        return _late(session)
+        answer_in_words(session.pk, words=text, actor=ACTOR, name=_name(said, session))
+        return _late(session, said)
     first = throttle.is_first(f"closed:{session.pk}")
     words = recipientwords.closed() if first else ""
     return Applied(
@@ -150,37 +155,47 @@ def _say(
             became=Became.TOO_MANY, session=session, answer=words if first else "", done=words
         )
     note_heard(here)
+    files, refused = inbound_files.sayable(said, session.conversation_id or 0)
     asides = [recipientwords.only_text()] if said.attachments else []
-    if not text:
-        Session.objects.filter(pk=session.pk).update(recipient_active_at=Now())
-        return Applied(
-            became=Became.NO_TEXT,
-            session=session,
-            answer=" ".join(asides),
-            is_aside=True,
-            done=recipientwords.nothing_to_do(),
+    lost = recipientwords.not_carried(refused, left_out=said.left_out)
+    text = text or ", ".join(file.name for file in files)
+    if text:
+        text, cut = _fitting(text)
+        asides += cut
+        reply(
+            session.pk,
+            text=text,
+            name=_name(said, session),
+            actor=ACTOR,
+            client_id=_client_id(row),
+            files=[file.public_id for file in files],
         )
-    if len(text) > TURN_TEXT_MAX:
-        asides.append(recipientwords.cut())
-        text = text[: TURN_TEXT_MAX - 1].rstrip() + "…"
-    reply(
-        session.pk,
-        text=text,
-        name=_name(said, session),
-        actor=_ACTOR,
-        client_id=_client_id(row),
-    )
+    else:
+        Session.objects.filter(pk=session.pk).update(recipient_active_at=Now())
     return Applied(
-        became=Became.REPLIED,
+        became=Became.REPLIED if text else Became.NO_TEXT,
         session=session,
-        answer=" ".join(asides),
-        is_aside=True,
-        done=recipientwords.passed_on(),
+        answer=" ".join([*lost, *asides]),
+        is_aside=not lost,
+        done=recipientwords.passed_on() if text else recipientwords.nothing_to_do(),
     )
 
 
-def _late(session: Session) -> Applied:
-    return Applied(became=Became.LATE, session=session, answer=recipientwords.answered_late())
+def _fitting(text: str) -> tuple[str, list[str]]:
+    """As much of it as a line holds, and what there is to say of that."""
+    if len(text) <= TURN_TEXT_MAX:
+        return text, []
+    return text[: TURN_TEXT_MAX - 1].rstrip() + "…", [recipientwords.cut()]
+
+
+def _late(session: Session, said: Said) -> Applied:
+    words = " ".join([recipientwords.answered_late(), *_without_files(said)])
+    return Applied(became=Became.LATE, session=session, answer=words)
+
+
+def _without_files(said: Said) -> list[str]:
+    """What hands back takes words only."""
+    return [recipientwords.only_text()] if said.files or said.left_out else []
 
 
 def _name(said: Said, session: Session) -> str:

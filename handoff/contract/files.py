@@ -83,15 +83,23 @@ def named(given: str, kind: str) -> str:
 
     At most NAME_MAX characters, with an ending that `kind` has.
     """
-    plain = text.scrub(given)
-    last = re.split(r"[/\\]", plain)[-1]
-    seen = "".join(" " if unicodedata.category(char) in _HIDDEN else char for char in last)
-    kept = " ".join(_SEPARATORS.sub("_", seen).split()).strip(". ")
+    kept = _plain(given)
     endings = SUFFIXES[kind]
     ending = next((end for end in endings if kept.lower().endswith(end)), "")
     stem = kept[: -len(ending)] if ending else kept
     ending = kept[len(stem) :] or endings[0]
     return (stem[: NAME_MAX - len(ending)].strip(". ") or "file") + ending
+
+
+def shown(given: str) -> str:
+    """The name of a file that is not taken, cleaned like the others."""
+    return _plain(given)[:NAME_MAX] or "file"
+
+
+def _plain(given: str) -> str:
+    last = re.split(r"[/\\]", text.scrub(given))[-1]
+    seen = "".join(" " if unicodedata.category(char) in _HIDDEN else char for char in last)
+    return " ".join(_SEPARATORS.sub("_", seen).split()).strip(". ")
 
 
 def declared(content_type: str) -> str:

@@ -20,8 +20,7 @@ from handoff.actions.relatives import reader_of
 from handoff.contract.kinds import ChannelKind
 from handoff.transports.email import BY_WEBHOOK
 from handoff.transports.email_mime import BROKEN
-from handoff.transports.email_read import Delivered, read_mail
-from handoff.transports.inbound import BODY_MAX
+from handoff.transports.email_read import MAIL_MAX, Delivered, read_mail
 
 log = logging.getLogger(__name__)
 AS_IT_CAME: Final = email.policy.default.clone(refold_source="none")
@@ -45,8 +44,10 @@ def keep_mail(event: AnymailInboundEvent, **more: Any) -> None:
 
 def _delivered(event: AnymailInboundEvent) -> Delivered:
     recipient, sender = event.message.envelope_recipient, event.message.envelope_sender
+    content = _content(event.message)
     return Delivered(
-        content=_content(event.message),
+        content=content[:MAIL_MAX],
+        whole=len(content) <= MAIL_MAX,
         at=event.timestamp,
         recipients=(str(recipient),) if recipient else (),
         null_path=sender is not None and not sender.strip("<> "),
@@ -57,11 +58,10 @@ def _delivered(event: AnymailInboundEvent) -> Delivered:
 def _content(message: EmailMessage) -> bytes:
     """The mail as it came, or nothing where it cannot be written down: it is unmatched then."""
     try:
-        whole = message.as_bytes(policy=AS_IT_CAME)
+        return message.as_bytes(policy=AS_IT_CAME)
     except BROKEN as error:
         log.warning("a mail of a mail host could not be read: %s", type(error).__name__)
         return b""
-    return whole[:BODY_MAX]
 
 
 def _key(event_id: Any) -> str:

@@ -4,13 +4,16 @@ Nothing of what they wrote is repeated, and a release line that is wrong, of ano
 a handoff that has ended gets the same words.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from django.utils.translation import gettext as _
 
+from handoff.contract import files
+from handoff.contract.files import Why
 from handoff.contract.limits import TURN_TEXT_MAX
 from handoff.models import Channel
+from handoff.transports.inbound import Enclosed
 from handoff.transports.recipient_place import place
 
 
@@ -72,6 +75,23 @@ def too_many_replies() -> str:
 
 def only_text() -> str:
     return _("Files are not passed on, only text.")
+
+
+def not_carried(refused: Iterable[Enclosed], *, left_out: int) -> list[str]:
+    """A sentence for each file that the visitor does not get; their names are cleaned."""
+    told = [_of_file(file.refused) % {"file": files.shown(file.name)} for file in refused]
+    if left_out:
+        most = _("Files not passed on: %(count)d. One message takes 5 files and 10 MB in all.")
+        told.append(most % {"count": left_out})
+    return told
+
+
+def _of_file(why: Why | None) -> str:
+    if why == Why.TYPE:
+        return _("%(file)s was not passed on: files of its type or content are not taken.")
+    if why in (None, Why.STORAGE):
+        return _("%(file)s was not passed on: it could not be stored. Please send it again later.")
+    return _("%(file)s was not passed on: there is no room for further files.")
 
 
 def cut() -> str:

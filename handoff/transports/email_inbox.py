@@ -16,7 +16,7 @@ from typing import Final, Self
 from handoff.errors import TransportError
 from handoff.outbound.imap import Mailbox, open_mailbox
 from handoff.outbound.mail_url import MailServer
-from handoff.transports.email_read import Delivered, read_mail
+from handoff.transports.email_read import MAIL_MAX, Delivered, read_mail
 from handoff.transports.inbound import BODY_MAX, Came, Dropped, Polled
 
 MESSAGES_MAX: Final = 30
@@ -89,7 +89,8 @@ def _read(
         if events and deadline - time.monotonic() < SPARE_SECONDS:
             break
         try:
-            fetched = mailbox.fetch(uid, cap=BODY_MAX)
+            # where the whole does not come through in time, its beginning may
+            fetched = mailbox.fetch(uid, cap=BODY_MAX if at.tries else MAIL_MAX)
         except TransportError as error:
             if events:
                 break
@@ -101,7 +102,7 @@ def _read(
             hint = _LEFT_OUT
             events.append(_left_out(place, at.validity, uid))
         else:
-            mail = Delivered(content=fetched.content, at=fetched.at)
+            mail = Delivered(content=fetched.content, whole=fetched.whole, at=fetched.at)
             events.append(read_mail(mail, own=place.own, account=place.account))
         at = Cursor(validity=at.validity, uid=uid)
     return Polled(events=tuple(events), cursor=str(at), hint=hint)

@@ -1,4 +1,4 @@
-"""What a mail holds, read so that nothing in it can raise: headers, addresses, text, attachments.
+"""What a mail holds, read so that nothing in it can raise: headers, addresses, text, files.
 
 Mail is parsed by the old policy of the standard library: the new one raises on some malformed
 headers when they are looked at, which is when a mail that was made for it would be read.
@@ -17,8 +17,10 @@ from email.message import Message
 from email.utils import getaddresses
 from typing import Any, Final
 
+from handoff.contract.files import FILE_BYTES, FILES_PER_MESSAGE
 from handoff.contract.text import readable
 from handoff.transports.email_html import text_of_html
+from handoff.transports.inbound import BODY_MAX, Enclosed
 
 type Mail = Message[Any, Any]
 
@@ -28,9 +30,11 @@ HTML_MAX: Final = 300_000
 _HEADER_MAX: Final = 20_000
 _HEADERS_MAX: Final = 50
 _PARTS_MAX: Final = 20
-_LINES_MAX: Final = 60_000
-"""Multipart containers and lines in one mail; the parser's work grows with the depth of the first
-times the second."""
+_LINES_MAX: Final = 250_000
+"""Multipart containers and lines in one mail: 10 MB are 190,000 lines in base64."""
+_WORK_MAX: Final = 1_200_000
+"""The parser's work grows with the depth of the first times the second."""
+_NAME_MAX: Final = 1000
 _NOT_CARRIED: Final = frozenset({"pgp-signature", "pkcs7-signature", "x-pkcs7-signature"})
 _NO_CHARSETS: Final = frozenset({"unicode_escape", "raw_unicode_escape", "idna", "punycode"})
 """Codecs of Python that no mail is written in."""
@@ -52,15 +56,22 @@ class UnreadableMail(ValueError):
 class Content:
     text: str
     """The plain text, or what the HTML says, with LF line ends; quoted lines begin with `>`."""
-    attachments: int
+    files: tuple[Enclosed, ...]
+    left_out: int
+    """How many further files there are, too many or too large to be carried."""
 
 
 def parse(content: bytes) -> Mail:
     """Raises UnreadableMail."""
-    parts, lines = content.lower().count(b"multipart/"), content.count(b"\n")
-    if parts > _PARTS_MAX or lines > _LINES_MAX:
-        raise UnreadableMail(f"{parts} parts, {lines} lines")
+    if is_hard(content):
+        raise UnreadableMail("too many parts, or lines")
     return email.message_from_bytes(content, policy=email.policy.compat32)
+
+
+def is_hard(content: bytes) -> bool:
+    """Whether it has so many parts and lines that reading it takes too long."""
+    parts, lines = content.lower().count(b"multipart/"), content.count(b"\n")
+    return parts > _PARTS_MAX or lines > _LINES_MAX or parts * lines > _WORK_MAX
 
 
 def header(mail: Mail, name: str) -> str:
@@ -88,20 +99,62 @@ def message_ids(mail: Mail, name: str) -> list[str]:
     return _MESSAGE_ID.findall(" ".join(headers(mail, name)))
 
 
-def content_of(mail: Mail) -> Content:
-    plain: list[str] = []
-    html: list[str] = []
-    attachments = 0
-    for part in _leaves(mail):
-        kind = part.get_content_type()
-        if kind in ("text/plain", "text/html") and not _is_attached(part):
-            (plain if kind == "text/plain" else html).append(text_in(part))
-        elif _is_attached(part) or not part.get("Content-ID"):
-            attachments += part.get_content_subtype() not in _NOT_CARRIED
-    text = "\n".join(plain)[:TEXT_MAX]
+def content_of(mail: Mail, *, whole: bool = True) -> Content:
+    """What it says and brings; of a mail that is not `whole` the last part is no file."""
+    leaves = list(_leaves(mail))
+    told = [part for part in leaves if _is_text(part)]
+    html = _joined([part for part in told if part.get_content_type() == "text/html"], HTML_MAX)
+    text = _joined([part for part in told if part.get_content_type() == "text/plain"], TEXT_MAX)
+    found = [part for part in leaves if not _is_text(part) and _is_file(part, html)]
+    cut = bool(found) and not whole and found[-1] is leaves[-1]
+    files = _files(found[:-1] if cut else found)
     if not text.strip():
-        text = text_of_html("\n".join(html)[:HTML_MAX])[:TEXT_MAX]
-    return Content(text=text, attachments=attachments)
+        text = text_of_html(html)[:TEXT_MAX]
+    return Content(text=text, files=files, left_out=len(found) - len(files))
+
+
+def _joined(parts: list[Mail], most: int) -> str:
+    """The text of these parts, at most so many characters; what is beyond is not even decoded."""
+    texts: list[str] = []
+    size = 0
+    for part in parts:
+        if size < most:
+            texts.append(text_in(part))
+            size += len(texts[-1])
+    return "\n".join(texts)[:most]
+
+
+def _files(parts: list[Mail]) -> tuple[Enclosed, ...]:
+    """Those of them that one message takes, in their order."""
+    files: list[Enclosed] = []
+    room = FILE_BYTES
+    for part in parts:
+        content = _bytes_in(part) if len(files) < FILES_PER_MESSAGE else b""
+        if len(files) < FILES_PER_MESSAGE and len(content) <= room:
+            room -= len(content)
+            declared = _decoded(part.get_content_type())[:_NAME_MAX]
+            files.append(Enclosed(name=_name(part), declared=declared, content=content))
+    return tuple(files)
+
+
+def _name(part: Mail) -> str:
+    with contextlib.suppress(*BROKEN):
+        return _decoded(str(part.get_filename("")))[:_NAME_MAX]
+    return ""
+
+
+def _is_text(part: Mail) -> bool:
+    return part.get_content_type() in ("text/plain", "text/html") and not _is_attached(part)
+
+
+def _is_file(part: Mail, html: str) -> bool:
+    """False for a signature, and for a picture that stands in the text."""
+    if part.get_content_subtype() in _NOT_CARRIED:
+        return False
+    named = str(part.get("Content-ID", "")).strip().strip("<>")
+    if not named or part.get_content_disposition() == "attachment":
+        return True
+    return bool(_name(part)) and f"cid:{named}" not in html
 
 
 def parts_of(mail: Mail) -> list[Mail]:
@@ -114,11 +167,14 @@ def parts_of(mail: Mail) -> list[Mail]:
 
 def text_in(part: Mail) -> str:
     """The text of one part whatever charset it claims, as it can be stored; never raises."""
-    payload = part.get_payload(decode=True)
-    raw = payload if isinstance(payload, bytes) else b""
-    text = readable(_in_charset(raw, part))
+    text = readable(_in_charset(_bytes_in(part)[:BODY_MAX], part))
     flowed = _parameter(part, "format") == "flowed" and part.get_content_type() == "text/plain"
     return _unflowed(text, delete_space=_parameter(part, "delsp") == "yes") if flowed else text
+
+
+def _bytes_in(part: Mail) -> bytes:
+    payload = part.get_payload(decode=True)
+    return payload if isinstance(payload, bytes) else b""
 
 
 def _leaves(mail: Mail) -> Iterator[Mail]:

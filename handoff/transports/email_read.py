@@ -18,17 +18,20 @@ from handoff.transports.email_mime import (
     content_of,
     header,
     headers,
+    is_hard,
     message_ids,
     parse,
 )
 from handoff.transports.email_quote import without_quotes
 from handoff.transports.email_report import is_report, read_report
-from handoff.transports.inbound import RAW_MAX, Dropped, Said, Status
+from handoff.transports.inbound import BODY_MAX, RAW_MAX, Dropped, Said, Status
 
 log = logging.getLogger(__name__)
 _ENVELOPE: Final = ("Delivered-To", "X-Original-To", "Envelope-To", "X-Envelope-To")
 """Where servers write whom a mail was for: the address may stand nowhere else in it."""
 _ANSWERED_MAX: Final = 50
+MAIL_MAX: Final = 16 * 1024 * 1024
+"""What is read of one mail, in bytes: files of 10 MB, as they are encoded, and the words."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -36,6 +39,8 @@ class Delivered:
     """A mail and what was told with it."""
 
     content: bytes
+    whole: bool = True
+    """False for the beginning of a larger mail: its last part may be cut."""
     at: dt.datetime | None = None
     """When a server of ours took it; the mail's own date is anybody's."""
     recipients: Sequence[str] = ()
@@ -51,6 +56,7 @@ def read_mail(delivered: Delivered, *, own: Set[str], account: str = "") -> Said
     the event. Never raises: what breaks the reading is dropped as unreadable, under its digest.
     """
     try:
+        delivered = _within_reason(delivered)
         mail = parse(delivered.content)
         keys = (*delivered.keys, _key(mail, delivered.content))
         found = _read(mail, keys, delivered, own)
@@ -59,6 +65,13 @@ def read_mail(delivered: Delivered, *, own: Set[str], account: str = "") -> Said
         digest = hashlib.sha256(delivered.content).hexdigest()
         found = Dropped(keys=(*delivered.keys, digest), reason="unreadable")
     return found.model_copy(update={"at": delivered.at, "account": account})
+
+
+def _within_reason(delivered: Delivered) -> Delivered:
+    """Its beginning, where the whole would take too long to read."""
+    if len(delivered.content) <= BODY_MAX or not is_hard(delivered.content):
+        return delivered
+    return dataclasses.replace(delivered, content=delivered.content[:BODY_MAX], whole=False)
 
 
 def _key(mail: Mail, content: bytes) -> str:
@@ -74,7 +87,7 @@ def _read(
         return read_report(mail, keys=keys)
     if reason := "null_path" if delivered.null_path else automatic(mail, own=own):
         return Dropped(keys=keys, reason=reason)
-    content = content_of(mail)
+    content = content_of(mail, whole=delivered.whole)
     text = without_quotes(content.text)
     name, sender = next(iter(addresses(mail, "From")), ("", ""))
     answered = _answered(mail)
@@ -88,7 +101,8 @@ def _read(
         replies_to=tuple(answered),
         thread_key=next(filter(is_ours, reversed(answered)), ""),
         session=_signed(mail, delivered.recipients),
-        attachments=content.attachments,
+        files=content.files,
+        left_out=content.left_out,
         raw="" if content.text.strip() == text else content.text[:RAW_MAX],
     )
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 import pydantic
 
+from handoff.contract.files import Why
 from handoff.contract.kinds import TransportErrorKind
 
 BODY_MAX: Final = 1024 * 1024
@@ -31,6 +32,28 @@ class _Inbound(pydantic.BaseModel):
     "" when the address belongs to one channel."""
     at: dt.datetime | None = None
     """When it happened, by the provider's clock."""
+
+
+class Enclosed(pydantic.BaseModel):
+    """A file that came with what a person said. Where it goes is decided when it is applied: then
+    one of `stored` and `refused` is set, and the content is forgotten."""
+
+    model_config = pydantic.ConfigDict(
+        frozen=True, extra="forbid", ser_json_bytes="base64", val_json_bytes="base64"
+    )
+
+    name: Annotated[str, pydantic.Field(repr=False)] = ""
+    """As it was sent."""
+    declared: str = ""
+    """The media type that was sent with it."""
+    content: Annotated[bytes, pydantic.Field(repr=False)] = b""
+    stored: str = ""
+    """`f_…` of what was stored."""
+    refused: Why | None = None
+
+    @property
+    def waits(self) -> bool:
+        return not self.stored and self.refused is None
 
 
 class Said(_Inbound):
@@ -57,7 +80,10 @@ class Said(_Inbound):
     recent_one: bool = False
     """… or the most recent one. With two open ones the person is asked which."""
     attachments: int = 0
-    """How many files came with it; they are not carried, and the person is told."""
+    """How many files came with it where files are not carried; the person is told."""
+    files: tuple[Enclosed, ...] = ()
+    left_out: int = 0
+    """How many files are not in `files`, because they are too many or too large."""
     raw: str = ""
     """What arrived, at most RAW_MAX characters, when `text` is only part of it."""
 

@@ -198,7 +198,7 @@ def test_a_release_token_in_a_mail_of_its_own_releases(story: Story) -> None:
     assert story.arrives(right) == ["released"]
 
 
-def test_files_are_not_carried_and_the_words_beside_them_are(story: Story) -> None:
+def test_a_file_that_is_not_taken_costs_its_words_nothing(story: Story) -> None:
     story.ask()
     reply = story.reply("See the label.")
     reply.add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="label.pdf")

@@ -20,10 +20,11 @@ from pytest_django import Settings
 
 from audit.models import Event as AuditEvent
 from handoff.actions.inbound_apply import apply_due
-from handoff.models import Channel, Conversation, InboundEvent, Message, Session
+from handoff.models import Channel, Conversation, File, InboundEvent, Message, Session
 from handoff.transports.email_address import LOCAL_PART, reply_address
 from tests import environment, factories
 from tests.fakes.smtp import SmtpServer
+from tests.files import samples
 from tests.transports.inbound_samples import OUT_OF_OFFICE, bounce, mail
 
 SECRET = "desk:long-password"
@@ -120,6 +121,18 @@ def outcomes() -> list[str]:
 def said(conversation: Conversation) -> list[tuple[str, str]]:
     rows = Message.objects.filter(conversation=conversation, author="person")
     return list(rows.values_list("name", "text"))
+
+
+def test_a_file_of_a_mail_that_mailgun_posts_reaches_the_chat() -> None:
+    _, session = asked()
+    reply = mail("See the label.\n", To="desk@in.example.org")
+    large = samples.PDF + b" " * 2_000_000 + b"%%EOF"
+    reply.add_attachment(large, maintype="application", subtype="pdf", filename="label.pdf")
+    assert mailgun(reply, recipient=address_of(session)) == 200
+    assert outcomes() == ["replied"]
+    row = File.objects.get()
+    assert row.message is not None
+    assert (row.name, row.size, row.message.text) == ("label.pdf", len(large), "See the label.")
 
 
 def test_a_reply_that_mailgun_posts_reaches_the_chat() -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from handoff.contract.kinds import TransportErrorKind as Kind
 from handoff.errors import TransportError
-from handoff.transports.inbound import Came, Dropped, Polled, Said, Status
+from handoff.transports.email_read import MAIL_MAX
+from handoff.transports.inbound import BODY_MAX, Came, Dropped, Polled, Said, Status
 from tests.fakes.imap import ImapServer, Mode
 from tests.transports.inbound_samples import OUT_OF_OFFICE, SESSION, bounce, mail
 from tests.transports.mail_samples import channel
@@ -203,12 +204,27 @@ def test_many_mails_are_read_in_several_looks(mailbox: ImapServer, reader: Reade
 
 def test_a_huge_mail_is_read_from_its_beginning(mailbox: ImapServer, reader: Reader) -> None:
     huge = mail("The answer.\n")
-    huge.add_attachment(b"x" * 3_000_000, maintype="application", subtype="pdf", filename="a.pdf")
+    huge.add_attachment(b"x" * 13_000_000, maintype="application", subtype="pdf", filename="a.pdf")
     mailbox.put(huge.as_bytes())
     [found] = reader.look().events
     assert isinstance(found, Said)
-    assert (found.text, found.attachments) == ("The answer.", 1)
-    assert any("BODY.PEEK[]<0.1048576>" in line for line in mailbox.commands)
+    assert (found.text, found.files, found.left_out) == ("The answer.", (), 1)
+    assert any(f"BODY.PEEK[]<0.{MAIL_MAX}>" in line for line in mailbox.commands)
+
+
+def test_of_a_mail_that_does_not_come_through_the_beginning_is_read(
+    mailbox: ImapServer, reader: Reader
+) -> None:
+    large = mail("The answer.\n")
+    large.add_attachment(b"x" * 3_000_000, maintype="application", subtype="pdf", filename="a.pdf")
+    mailbox.put(large.as_bytes())
+    mailbox.mode = Mode.DROP_IN_FETCH
+    assert reader.look().events == ()
+    mailbox.mode = Mode.SERVE
+    [found] = reader.look().events
+    assert isinstance(found, Said)
+    assert (found.text, found.files, found.left_out) == ("The answer.", (), 1)
+    assert f"BODY.PEEK[]<0.{BODY_MAX}>" in " ".join(mailbox.commands)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import datetime as dt
 import hashlib
 import time
-from email.message import EmailMessage
 
 import pytest
 
@@ -171,21 +170,6 @@ def test_the_plain_part_counts_and_html_where_it_is_missing() -> None:
     only.set_content("<p>Only <i>HTML</i></p><blockquote>x</blockquote>", subtype="html")
     assert said(only).text == "Only HTML"
     assert said(only).raw == "Only HTML\n> x"
-
-
-def test_files_are_counted_and_pictures_in_the_text_and_signatures_are_not() -> None:
-    reply = mail()
-    reply.add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="a.pdf")
-    reply.add_attachment("more", filename="notes.txt")
-    reply.add_attachment(mail("a mail in the mail"))
-    reply.add_attachment(b"sig", maintype="application", subtype="pgp-signature")
-    picture = EmailMessage()
-    picture.set_content(
-        b"GIF", maintype="image", subtype="gif", cid="<logo@x>", disposition="inline"
-    )
-    reply.attach(picture)
-    found = said(reply)
-    assert (found.attachments, found.text) == (3, "It ships tomorrow.")
 
 
 def test_a_reply_without_words_is_no_text() -> None:
