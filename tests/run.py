@@ -60,8 +60,9 @@ def checks() -> Iterator[Step]:
 def suites(options: argparse.Namespace, rest: Sequence[str], database: str) -> Iterator[Step]:
     """The runs of pytest on one database.
 
-    Tests that measure (`alone`) get a run of their own; the others share a few processes. With
-    arguments for pytest, all that they select is one run.
+    Tests that measure (`alone`) get a run of their own; the others share a few processes. What is
+    the same on every database (`once`) runs on the second one only with `--full`. With arguments
+    for pytest, all that they select is one run.
     """
     kind = ["--no-skips"] if options.no_skips else []
     if options.bench:
@@ -73,6 +74,8 @@ def suites(options: argparse.Namespace, rest: Sequence[str], database: str) -> I
     if rest:
         yield _suite(database, marks, [*kind, *rest])
         return
+    if database == "postgres" and not (options.full or options.postgres):
+        marks += " and not once"
     yield _suite(database, f"{marks} and not alone", [*kind, *SHARED])
     if not options.fast:
         yield _suite(database, f"{marks} and alone", kind)

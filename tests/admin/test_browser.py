@@ -38,7 +38,7 @@ PAGES = (
     "password_change/",
 )
 CLOSELY = ("", "handoff/agent/1/change/", "handoff/channel/1/change/", "audit/event/")
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.once]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from tests.browser.demo import SETTINGS, Demo, demo, say
 from tests.config.servers import running
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.once]
 STARTED = "You are now with Sales support."
 HOSTILE = '<img src="x" onerror="alert(1)">\n<script>alert(2)</script>'
 PATIENCE_MS = 30_000

@@ -26,7 +26,7 @@ from tests.browser.embedding import (
     visitor_of,
 )
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.once]
 PATIENCE_MS: Final = 30_000
 
 

@@ -18,7 +18,7 @@ from tests.config.servers import Server, running
 from tests.databases import copied
 from tests.reliability.sizes import sizes
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.once]
 
 
 @dataclasses.dataclass(frozen=True)

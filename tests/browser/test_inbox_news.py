@@ -9,7 +9,7 @@ from tests.browser.test_inbox import Story, browser, opened, story
 
 __all__ = ["browser", "story"]
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.once]
 
 
 def asked_for(page: Page, path: str) -> list[Request]:

@@ -15,7 +15,7 @@ from tests import environment
 from tests.config.servers import running
 from tests.reliability.sizes import sizes
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.once]
 
 LOOKS: Final[list[dict[str, Any]]] = [
     {"color_scheme": "light", "viewport": {"width": 1440, "height": 900}},

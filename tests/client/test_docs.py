@@ -92,6 +92,7 @@ LOCKS: Final = {"MCP 1": "mcp"}
 """Snippets that have an environment of their own."""
 
 
+@pytest.mark.once
 @pytest.mark.slow
 def test_every_snippet_does_what_the_page_says(tmp_path: Path, database_url: str) -> None:
     with shop(tmp_path / "desk", database_url) as desk, desk.served(), everything_ends(desk):

@@ -13,7 +13,7 @@ from tests.client import environments
 from tests.client.shop import Shop, shop
 from tests.client.test_wrappers import AGENTS, clean
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.once]
 
 
 @pytest.fixture(scope="module")

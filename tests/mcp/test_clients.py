@@ -14,7 +14,7 @@ from tests.client.shop import Shop, shop
 from tests.client.test_docs import HANDED
 from tests.client.test_wrappers import AGENTS, clean
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.once]
 
 CLIENTS: Final = Path(__file__).parent / "clients"
 REFUSED: Final = (

@@ -111,6 +111,7 @@ PROGRAMS: Final = {
 """Program -> its environment, and what it prints."""
 
 
+@pytest.mark.once
 @pytest.mark.slow
 def test_each_block_and_each_program_of_the_page_reaches_a_running_desk(
     tmp_path: Path, database_url: str

@@ -20,7 +20,7 @@ from tests.reliability.logs import errors_logged
 from tests.reliability.quick import unsynced
 from tests.reliability.sizes import sizes
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]
 
 UNLIMITED: Final = ("CALLS_PER_MINUTE", "HANDOFFS_PER_MINUTE", "TURNS_PER_SECOND")
 

@@ -18,7 +18,7 @@ from tests.reliability.quick import unsynced
 from tests.reliability.returns import HOSTILE, Desk, Story, stories
 from tests.reliability.sizes import sizes
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]
 
 
 def faults(said: str, opening: str) -> list[str]:

@@ -22,7 +22,7 @@ from tests.reliability.quick import unsynced
 from tests.reliability.returns import Desk, Story, as_read, stories
 from tests.reliability.sizes import sizes
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]
 
 LONGEST: Final = {FieldType.STRING: VALUE_MAX, FieldType.MULTILINE: MULTILINE_MAX}
 

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.realtime.desk import Desk
 from tests.reliability.desks import open_desks
 from tests.reliability.figures import report
@@ -37,6 +39,7 @@ parameters = {{ "path.public_id" = "{webhook}" }}
 """
 
 
+@pytest.mark.once
 @sizes(quick=5, full=400)
 def test_schemathesis_finds_nothing(size: int, tmp_path: Path, database_url: str) -> None:
     """`size` examples for each operation and phase, beside those that cover the document."""

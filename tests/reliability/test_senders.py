@@ -57,6 +57,7 @@ ODD_FRAMES: dict[str, tuple[bytes, set[int]]] = {
 """What is sent, and what may be the answer; 0 is a connection that is only closed."""
 
 
+@pytest.mark.once
 @sizes(quick=60, full=600)
 def test_bad_senders_are_refused_and_cost_no_memory(
     size: int, tmp_path: Path, database_url: str

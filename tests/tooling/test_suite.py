@@ -30,6 +30,12 @@ def test_everything_runs_on_both_databases_and_what_measures_runs_alone() -> Non
     assert all("not bench and not full" in step for step in runs)
 
 
+def test_what_no_database_changes_runs_on_the_first_only() -> None:
+    assert ["not once" in step for step in commands()] == [False, False, True, True]
+    for switches in (["--full"], ["--postgres"], ["tests/client"]):
+        assert all("not once" not in step for step in commands(*switches))
+
+
 def test_fast_is_sqlite_without_the_slow_half() -> None:
     (step,) = commands("--fast")
     assert step.startswith("sqlite")

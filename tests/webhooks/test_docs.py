@@ -30,6 +30,7 @@ def block(language: str) -> str:
     return found[1]
 
 
+@pytest.mark.once
 @pytest.mark.slow
 def test_what_the_page_says_to_run_works(tmp_path: Path, database_url: str) -> None:
     port = programs.free_port()
