@@ -1,13 +1,12 @@
 """The embedded chat for everybody: languages, directions, small screens, keyboards, axe."""
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from tests.browser.embedding import Desk, Shop, embedded, launch, visitor_of
+from tests.browser.embedding import Desk, Shop, visitor_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PATIENCE_MS: Final = 30_000
@@ -21,33 +20,6 @@ LANGUAGES: Final = {
     "ar": ("rtl", "اكتب رسالة", "إرسال"),
     "ja": ("ltr", "メッセージを書く", "送信"),
 }
-
-
-@pytest.fixture(scope="module")
-def browser(chromium_path: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = launch(playwright, chromium_path)
-        yield found
-        found.close()
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Desk, Shop]]:
-    folder = tmp_path_factory.mktemp("embedded")
-    with embedded(folder / "desk", f"sqlite:///{folder / 'desk.sqlite3'}") as running:
-        yield running
-
-
-@pytest.fixture
-def desk(place: tuple[Desk, Shop]) -> Desk:
-    return place[0]
-
-
-@pytest.fixture
-def shop(place: tuple[Desk, Shop]) -> Iterator[Shop]:
-    desk, shop = place
-    yield shop
-    shop.embed(desk.url, desk.seed["token"])
 
 
 def opened(page: Page, shop: Shop) -> Page:

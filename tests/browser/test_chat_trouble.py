@@ -7,20 +7,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.embedding import Desk, Shop, embedded, launch, visitor_of
+from tests.browser.embedding import Desk, Shop, embedded, visitor_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PATIENCE_MS: Final = 30_000
-
-
-@pytest.fixture(scope="module")
-def browser(chromium_path: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = launch(playwright, chromium_path)
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
@@ -33,18 +25,6 @@ def place(file: Path) -> Iterator[tuple[Desk, Shop]]:
     beats = {"HANDOFF_HEARTBEAT_SECONDS": "2"}
     with embedded(file.parent / "desk", f"sqlite:///{file}", **beats) as running:
         yield running
-
-
-@pytest.fixture
-def desk(place: tuple[Desk, Shop]) -> Desk:
-    return place[0]
-
-
-@pytest.fixture
-def shop(place: tuple[Desk, Shop]) -> Iterator[Shop]:
-    desk, shop = place
-    yield shop
-    shop.embed(desk.url, desk.seed["token"])
 
 
 def sql(file: Path, statement: str, *values: object) -> None:

@@ -1,7 +1,6 @@
 """The chat on a page of another origin, as docs/chat-widget.md embeds it."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +11,6 @@ from playwright.sync_api import (
     Page,
     WebSocketRoute,
     expect,
-    sync_playwright,
 )
 
 from tests.browser.embedding import (
@@ -22,39 +20,11 @@ from tests.browser.embedding import (
     Wire,
     documented,
     embedded,
-    launch,
     visitor_of,
 )
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.once]
 PATIENCE_MS: Final = 30_000
-
-
-@pytest.fixture(scope="module")
-def browser(chromium_path: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = launch(playwright, chromium_path)
-        yield found
-        found.close()
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Desk, Shop]]:
-    folder = tmp_path_factory.mktemp("embedded")
-    with embedded(folder / "desk", f"sqlite:///{folder / 'desk.sqlite3'}") as running:
-        yield running
-
-
-@pytest.fixture
-def desk(place: tuple[Desk, Shop]) -> Desk:
-    return place[0]
-
-
-@pytest.fixture
-def shop(place: tuple[Desk, Shop]) -> Iterator[Shop]:
-    desk, shop = place
-    yield shop
-    shop.embed(desk.url, desk.seed["token"])
 
 
 def opened(context: BrowserContext, address: str) -> tuple[Page, list[str]]:
