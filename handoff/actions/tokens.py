@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 
 import audit.trail
 from handoff import links
+from handoff.actions import webhook_queue
 from handoff.actions.writing import writing
 from handoff.models import Agent, Token
 
@@ -48,13 +49,14 @@ def issue_token(
 
 
 def revoke_token(token: Token, *, actor: str) -> bool:
-    """Revoke a token for good; False when it was revoked already."""
+    """Revoke a token for good, and stop the webhooks that it set up; False when it was already."""
     with writing():
         revoked = Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=Now()) == 1
         if revoked:
             audit.trail.record(
                 "token.revoked", actor=actor, agent=token.agent.name, token=token.public_id
             )
+            webhook_queue.stop_of(token.pk)
     return revoked
 
 

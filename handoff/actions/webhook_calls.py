@@ -26,7 +26,6 @@ from handoff.actions.webhook_queue import (
     claim,
     note,
     record,
-    stop_revoked,
 )
 from handoff.actions.webhooks import locked
 from handoff.actions.writing import patiently, writing
@@ -165,10 +164,8 @@ class Callers:
     def look(self) -> int:
         """Start a thread for each call that is due, as far as there are places; how many.
 
-        Waits for nobody. A thread that is through takes the next call by itself. Before that,
-        webhooks whose token was revoked are stopped, whether or not they are due.
+        Waits for nobody. A thread that is through takes the next call by itself.
         """
-        stop_revoked()
         _hear_of_events()
         started = 0
         while self._begin():

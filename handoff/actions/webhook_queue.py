@@ -78,18 +78,16 @@ def claim(
     return None
 
 
-def stop_revoked() -> int:
-    """Stop the webhooks whose token was revoked; how many."""
-    stopped = 0
-    theirs = Webhook.objects.filter(enabled=True, token__revoked_at__isnull=False)
+def stop_of(token_pk: int) -> None:
+    """Stop the webhooks that a token answers for. Inside `writing()`, which revokes it.
+
+    One that is tied to it at the same moment is stopped when it is taken for a call.
+    """
+    theirs = Webhook.objects.filter(enabled=True, token=token_pk).order_by("pk")
     for pk in list(theirs.values_list("pk", flat=True)):
-        with writing():
-            held(pk)
-            row = theirs.filter(pk=pk).select_related("agent").first()
-            if row is not None:  # else somebody has just taken it over
-                stop(row, Stopped.TOKEN_REVOKED, failure="", tries=row.tries)
-                stopped += 1
-    return stopped
+        row = held(pk)
+        if row is not None and row.enabled and row.token_id == token_pk:
+            stop(row, Stopped.TOKEN_REVOKED, failure="", tries=row.tries)
 
 
 def _easy() -> Q:

@@ -7,7 +7,6 @@ from django.test import Client
 from django.urls import reverse
 
 from audit.models import Event as AuditEvent
-from handoff.actions import webhook_calls
 from handoff.actions.tokens import revoke_token
 from handoff.actions.webhook_queue import claim
 from handoff.management.findings import State, findings
@@ -62,16 +61,28 @@ def test_it_stops_when_its_token_is_revoked_and_says_so_everywhere(
     assert receiver.came == []
 
 
-def test_the_worker_stops_it_even_when_nothing_is_due(
+def test_it_stops_at_once_even_when_nothing_is_due(agent: Agent, receiver: Receiver) -> None:
+    stolen, mine = Door(agent), Door(agent)
+    stolen.made(receiver.url)
+    mine.made(receiver.url, label="Mine")
+    Agent.objects.update(enabled=False)
+    revoke(Webhook.objects.exclude(label="Mine").select_related("token").get().token)
+    assert list(Webhook.objects.order_by("pk").values_list("enabled", "stopped")) == [
+        (False, "token_revoked"),
+        (True, ""),
+    ]
+    assert AuditEvent.objects.filter(action="webhook.disabled").count() == 1
+
+
+def test_one_that_was_tied_to_a_token_while_that_was_revoked_is_never_called(
     agent: Agent, receiver: Receiver, talk: Conversation
 ) -> None:
     Door(agent).made(receiver.url)
-    Agent.objects.update(enabled=False)
-    revoke(the_webhook().token)
-    for _ in range(2):
-        assert webhook_calls.look() == 0
-    assert (the_webhook().enabled, the_webhook().stopped) == (False, "token_revoked")
-    assert AuditEvent.objects.filter(action="webhook.disabled").count() == 1
+    Token.objects.update(revoked_at=Now())
+    happen(talk, "one")
+    assert call_due() == 0
+    assert the_webhook().stopped == "token_revoked"
+    assert receiver.came == []
 
 
 @pytest.mark.parametrize("change", [{"enabled": True}, {"url": "and more"}])
