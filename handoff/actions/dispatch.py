@@ -4,7 +4,6 @@ The intent is committed before (`actions.request`); whatever happens here, the a
 accepted, refused or unknown, and the session follows it along one edge.
 """
 
-import collections
 import contextlib
 import dataclasses
 import logging
@@ -12,7 +11,7 @@ import queue
 import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from django.conf import settings
@@ -21,6 +20,7 @@ from django.db.models.functions import Now
 import audit.trail
 from handoff.actions.channels import keep_changed, note_failure, note_success, sending_transport
 from handoff.actions.events import emit
+from handoff.actions.places import Places
 from handoff.actions.release import lock
 from handoff.actions.trail import note
 from handoff.actions.writing import writing
@@ -61,31 +61,8 @@ class Sent:
         return AttemptStatus.REFUSED
 
 
-class _Places:
-    """Who has a provider call under way in this process, by channel."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._taken: collections.Counter[int] = collections.Counter()
-
-    def take(self, channel: int) -> bool:
-        """False when all are taken, or this channel has its share: its server may be hanging."""
-        with self._lock:
-            if self._taken.total() >= settings.DISPATCH_SLOTS:
-                return False
-            if self._taken[channel] >= settings.DISPATCH_SLOTS_PER_CHANNEL:
-                return False
-            self._taken[channel] += 1
-            return True
-
-    def give_back(self, channel: int) -> None:
-        with self._lock:
-            self._taken[channel] -= 1
-            if not self._taken[channel]:
-                del self._taken[channel]
-
-
-_places: Final = _Places()
+_places: Final = Places()
+"""By channel: who has a provider call under way."""
 
 
 class NoPlace(DeskUnavailable):
@@ -95,8 +72,8 @@ class NoPlace(DeskUnavailable):
 class Slot:
     """The right to have one provider call under way; a call that hangs keeps its place."""
 
-    def __init__(self, channel: int) -> None:
-        self._channel = channel
+    def __init__(self, give_back: Callable[[], None]) -> None:
+        self._give_back = give_back
         self._handed_on = False
 
     def send(self, transport: Transport[Any], message: Outgoing, *, deadline: float) -> Sent:
@@ -107,7 +84,7 @@ class Slot:
             try:
                 answer.put(_send(transport, message, deadline=deadline))
             finally:
-                _places.give_back(self._channel)
+                self._give_back()
 
         self._handed_on = True
         threading.Thread(target=run, name="dispatch", daemon=True).start()
@@ -122,15 +99,20 @@ class Slot:
 
     def give_back(self) -> None:
         if not self._handed_on:
-            _places.give_back(self._channel)
+            self._give_back()
 
 
 @contextlib.contextmanager
 def slot(channel: int) -> Iterator[Slot]:
     """Take a place among the provider calls for a channel; raises NoPlace at once without one."""
-    if not _places.take(channel):
+    give_back = _places.take(
+        channel,
+        total=settings.DISPATCH_SLOTS,
+        of_one=settings.DISPATCH_SLOTS_PER_CHANNEL,  # its server may be hanging
+    )
+    if give_back is None:
         raise NoPlace
-    taken = Slot(channel)
+    taken = Slot(give_back)
     try:
         yield taken
     finally:

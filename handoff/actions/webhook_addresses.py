@@ -7,7 +7,7 @@ from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from handoff.actions import throttle
-from handoff.actions.webhook_places import Places
+from handoff.actions.webhook_places import AgentPlaces
 from handoff.actions.webhooks import check_room, problem_with
 from handoff.errors import TransportError
 from handoff.models import Agent, Webhook
@@ -21,7 +21,7 @@ UNREACHABLE: Final = gettext_noop(
     "lists its host in HANDOFF_PRIVATE_TARGETS"
 )
 """One sentence for every cause: else it would tell which names exist in the desk's network."""
-_look_ups: Final = Places(
+_look_ups: Final = AgentPlaces(
     2, words="The address of another webhook is being looked up.", retry_after=5
 )
 

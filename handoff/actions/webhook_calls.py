@@ -18,7 +18,7 @@ from django.views.decorators.debug import sensitive_variables
 
 import audit.trail
 from handoff import push
-from handoff.actions.webhook_places import Places
+from handoff.actions.webhook_places import AgentPlaces
 from handoff.actions.webhook_queue import (
     LEASE_SECONDS,
     Heard,
@@ -44,7 +44,7 @@ RECORD_SECONDS: Final = LEASE_SECONDS - 5
 _SUCCESS: Final = range(200, 300)
 _REDIRECTS: Final = range(300, 400)
 _GONE: Final = 410
-_trials: Final = Places(2, words="Another test of a webhook is under way.", retry_after=10)
+_trials: Final = AgentPlaces(2, words="Another test of a webhook is under way.", retry_after=10)
 _FATES: Final = {
     TransportErrorKind.CONNECT: Fate.NOT_CONNECTED,
     TransportErrorKind.PERMISSION: Fate.NOT_ALLOWED,

@@ -1,9 +1,9 @@
 """Places for what an agent's call makes a thread of the web server wait for."""
 
 import contextlib
-import threading
 from collections.abc import Iterator
 
+from handoff.actions.places import Places
 from handoff.errors import TooFast
 
 
@@ -16,7 +16,7 @@ class Busy(TooFast):
         self.args = (self.sentence,)
 
 
-class Places:
+class AgentPlaces:
     """So many at the same time in this process, and one of each agent."""
 
     def __init__(self, total: int, *, words: str, retry_after: int) -> None:
@@ -24,18 +24,15 @@ class Places:
         self._total = total
         self._words = words
         self._retry_after = retry_after
-        self._lock = threading.Lock()
-        self._taken: set[int] = set()
+        self._places = Places()
 
     @contextlib.contextmanager
     def place(self, agent: int) -> Iterator[None]:
         """One of them, by the agent's key; raises Busy at once when there is none for it."""
-        with self._lock:
-            if agent in self._taken or len(self._taken) >= self._total:
-                raise Busy(self._words, self._retry_after)
-            self._taken.add(agent)
+        give_back = self._places.take(agent, total=self._total, of_one=1)
+        if give_back is None:
+            raise Busy(self._words, self._retry_after)
         try:
             yield
         finally:
-            with self._lock:
-                self._taken.discard(agent)
+            give_back()
