@@ -1,39 +1,31 @@
-"""So many at once, and so many of one: large bodies and answers fill neither memory nor disk."""
+"""Few places for large bodies and answers: they must fill neither memory nor disk."""
 
-import collections
 from collections.abc import Callable
 from typing import Any, Final
 
-
-class Places:
-    """Counted on the loop alone. A place is given back by calling what `take` returned."""
-
-    def __init__(self, *, total: int, of_one: int) -> None:
-        self._total = total
-        self._of_one = of_one
-        self._taken: collections.Counter[str] = collections.Counter()
-
-    def take(self, name: str) -> Callable[[], None] | None:
-        """None when there is no place, or `name` has its share. Giving back twice does nothing."""
-        if self._taken.total() >= self._total or self._taken[name] >= self._of_one:
-            return None
-        self._taken[name] += 1
-        held = [name]
-
-        def give_back() -> None:
-            if held:
-                self._taken[held.pop()] -= 1
-
-        return give_back
-
+from handoff.actions.places import Places
 
 LARGE_BYTES: Final = 2 * 1024 * 1024
 """An answer of more lies in memory until its client has read it: only so many at once, and each
 for so long."""
-LARGE_SECONDS: Final = 300.0
-ANSWERS: Final = Places(total=16, of_one=4)
-BODIES: Final = Places(total=16, of_one=16)
-"""Bodies of files that arrive; what is too long for any other address lies on disk meanwhile."""
+ANSWERS: Final = 16
+ANSWERS_OF_ONE: Final = 4
+"""Of one address."""
+ANSWER_PATIENCES: Final = 5
+"""A large answer has to be read within so many times what a request has to arrive in."""
+BODIES: Final = 16
+_answers: Final = Places()
+_bodies: Final = Places()
+
+
+def for_answer(path: str) -> Callable[[], None] | None:
+    """A place for a large answer, or None; call it to give it back."""
+    return _answers.take(path, total=ANSWERS, of_one=ANSWERS_OF_ONE)
+
+
+def for_body() -> Callable[[], None] | None:
+    """The same for a body that is too long for any other address: it lies on disk meanwhile."""
+    return _bodies.take("", total=BODIES, of_one=BODIES)
 
 
 def is_large(start: dict[str, Any]) -> bool:

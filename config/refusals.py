@@ -36,6 +36,8 @@ class Refusal:
     """For a program."""
     said: str
     """For a person."""
+    retry_after: int = 0
+    """Seconds; 0 where trying again is no use by itself."""
 
 
 TOO_LARGE: Final = Refusal(
@@ -53,8 +55,9 @@ TOO_SLOW: Final = Refusal(
 FULL: Final = Refusal(
     status=HTTPStatus.SERVICE_UNAVAILABLE,
     code="busy",
-    sentence="Too many files are on their way just now. Try again in a minute.",
-    said="Too many files are on their way just now. Please try again in a minute.",
+    sentence="Too much is on its way just now. Try again in a minute.",
+    said="Too much is on its way just now. Please try again in a minute.",
+    retry_after=60,
 )
 MALFORMED: Final = Refusal(
     status=HTTPStatus(Malformed.status),
@@ -109,9 +112,10 @@ def begun(why: Refusal, path: str, start_response: "StartResponse") -> list[byte
 
 def _words(why: Refusal, path: str) -> tuple[bytes, bytes, Headers]:
     """The content type, the body and further headers."""
+    retry = [(b"retry-after", b"%d" % why.retry_after)] if why.retry_after else []
     if for_program(path):
-        return JSON, as_json({"error": why.sentence, "code": why.code}), []
-    return TEXT, f"{why.said}\n".encode(), [NOT_LISTED]
+        return JSON, as_json({"error": why.sentence, "code": why.code}), retry
+    return TEXT, f"{why.said}\n".encode(), [*retry, NOT_LISTED]
 
 
 async def busy(scope: Scope, send: Send, body: bytes) -> None:

@@ -28,8 +28,7 @@ from twisted.logger import (
     globalLogPublisher,
 )
 
-from config import access, guard, refusals, sockets, uploads
-from config.places import ANSWERS, BODIES, LARGE_SECONDS, is_large
+from config import access, guard, places, refusals, sockets, uploads
 from handoff import push
 from handoff.realtime import background
 from handoff.realtime.wire import SOCKET_BYTES
@@ -62,6 +61,7 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
         self._recorded = False
         self._replaced = False
         self._give_back: Callable[[], None] = lambda: None
+        self._patience = patience
         self._late = reactor.callLater(patience, self._refuse, refusals.TOO_SLOW)
 
     def gotLength(self, length: int | None) -> None:  # noqa: N802
@@ -71,7 +71,7 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
         if length and length > self._cap:
             self._refuse(refusals.TOO_LARGE)
         elif self._cap > usual and (length is None or length > usual):
-            place = BODIES.take("")
+            place = places.for_body()
             if place is None:
                 self._refuse(refusals.FULL)
             else:
@@ -103,26 +103,34 @@ class CappedRequest(WebRequest):  # type: ignore[misc]
         if self._replaced:
             return
         if message["type"] == "http.response.start" and self.channel:
-            large = is_large(message)
+            large = places.is_large(message)
             if push.stopping or large:
                 self.setHeader(b"connection", b"close")
                 self.channel.persistent = False
-            if large and not self._lies_in_memory():
-                self._replaced = True
-                headers, body = refusals.whole(refusals.FULL, self.path.decode("latin-1"))
-                status = refusals.FULL.status
-                super().handle_reply({**message, "status": status, "headers": headers})
-                super().handle_reply({"type": "http.response.body", "body": body})
+            if large and not self._may_lie_in_memory():
+                self._replace(message)
                 return
         super().handle_reply(message)
 
-    def _lies_in_memory(self) -> bool:
-        """Take a place for a large answer until its connection ends, at the latest by force."""
-        give_back = ANSWERS.take(self.path.decode("latin-1"))
+    def _replace(self, start: dict[str, Any]) -> None:
+        """Send a refusal in place of the answer that begins with `start`."""
+        self._replaced = True
+        why = refusals.FULL
+        headers, body = refusals.whole(why, self.path.decode("latin-1"))
+        super().handle_reply({**start, "status": why.status, "headers": headers})
+        super().handle_reply({"type": "http.response.body", "body": body})
+
+    def _may_lie_in_memory(self) -> bool:
+        """Take a place for a large answer until its connection ends, at the latest by force.
+
+        What a POST did is told in any case: it must not be denied.
+        """
+        give_back = places.for_answer(self.path.decode("latin-1"))
         if give_back is None:
-            return False
+            return self.method not in (b"GET", b"HEAD")
         channel, end = self.channel, self.channel.connectionLost
-        late = reactor.callLater(LARGE_SECONDS, self.transport.abortConnection)
+        patience = places.ANSWER_PATIENCES * self._patience
+        late = reactor.callLater(patience, self.transport.abortConnection)
 
         def ended(reason: Any) -> None:
             give_back()

@@ -55,6 +55,7 @@ def broken_stream(request: HttpRequest) -> StreamingHttpResponse:
     return StreamingHttpResponse(lines())
 
 
+@csrf_exempt
 def large(request: HttpRequest) -> HttpResponse:
     """A megabyte, or `?megabytes=`."""
     return HttpResponse(b"0123456789abcdef" * 65_536 * int(request.GET.get("megabytes", "1")))
