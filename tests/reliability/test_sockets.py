@@ -1,10 +1,12 @@
 """Row 8, at the sockets: slow and frozen readers miss nothing, and cost little while they sleep."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
+
+import pytest
 
 from tests.reliability.deaf import cut_off, deaf_agents
 from tests.reliability.doors import Doors
@@ -32,6 +34,11 @@ def burst(doors: Doors, conversation: str, count: int, text: str = "line") -> No
 
     with ThreadPoolExecutor(4) as writers:
         list(writers.map(say, range(count)))
+
+
+PING: Final = b"\x89\xfd" + bytes(4) + bytes(125)
+"""A frame of a client, masked with zeros."""
+PINGS: Final = 60_000
 
 
 class SlowReader(Follower):
@@ -123,10 +130,24 @@ def test_clients_that_read_nothing_cost_little_and_are_cut_off(
     assert unbounded > 1.8 * bounded
 
 
-def grown(place: Place, size: int) -> float:
+@pytest.mark.slow
+def test_a_client_that_pings_and_reads_nothing_is_sent_no_more_pongs(
+    tmp_path: Path, database_url: str
+) -> None:
+    place = Place(tmp_path / "desk", database_url)
+    with place.serving() as doors, deaf_agents(doors.port, doors.seed.token, 1) as [client]:
+        assert client.recv(1000), "the handshake"
+        client.sendall(PING * 500)
+        time.sleep(0.5)
+        kilobytes = 1024 * grown(place, 1, meanwhile=lambda: client.sendall(PING * PINGS))
+        assert kilobytes < PINGS * len(PING) / 1024 / 4
+
+
+def grown(place: Place, size: int, *, meanwhile: Callable[[], None] = lambda: None) -> float:
     """Megabytes that each of so many new clients costs the youngest server, once all is settled."""
     server = place.server
     highest = before = server.figure("VmRSS")
+    meanwhile()
     end = quiet = time.monotonic() + SETTLE_SECONDS
     while time.monotonic() < min(quiet, end + 10 * SETTLE_SECONDS):
         time.sleep(0.1)
