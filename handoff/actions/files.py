@@ -20,7 +20,7 @@ from handoff.contract.files import Why
 from handoff.contract.kinds import Author
 from handoff.errors import DeskUnavailable, Invalid, NotFound, TooLarge
 from handoff.models import Conversation, File, Message
-from handoff.selectors import filestore
+from handoff.outbound import filestore
 
 log = logging.getLogger(__name__)
 IN_MEMORY: Final = 512 * 1024

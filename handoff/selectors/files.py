@@ -17,7 +17,8 @@ from handoff.contract.kinds import SessionStatus
 from handoff.contract.text import one_line
 from handoff.errors import DeskUnavailable, NotFound
 from handoff.models import Agent, File, Message, Session
-from handoff.selectors import filestore, payloads
+from handoff.outbound import filestore
+from handoff.selectors import payloads
 from handoff.transports.base import AttachedFile
 
 log = logging.getLogger(__name__)

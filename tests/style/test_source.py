@@ -18,7 +18,7 @@ CATCH_ALL = {
     "handoff/actions/inbound_apply.py": "the inbound loop",
     "handoff/actions/polls.py": "the mailbox loop",
     "handoff/actions/routes.py": "the route seam",
-    "handoff/selectors/filestore.py": "the storage seam",
+    "handoff/outbound/filestore.py": "the storage seam",
     "handoff/realtime/door.py": "the outermost door of the waiting routes",
 }
 """The modules that catch everything, and as what. Elsewhere a fault is named."""
