@@ -3,6 +3,7 @@
 import dataclasses
 
 from handoff.actions import addresses, throttle
+from handoff.actions.tickets import TicketGrant, redeem
 from handoff.actions.tokens import note_use
 from handoff.errors import NotAuthorised
 from handoff.selectors.tokens import Caller, caller_for
@@ -30,3 +31,12 @@ def admit(knock: Knock) -> Caller:
         raise
     note_use(caller.token_pk)
     return caller
+
+
+def admit_ticket(ticket: str, *, remote: str, forwarded: str) -> TicketGrant:
+    """What a ticket opens, which is used up; raises as `admit` does."""
+    grant = redeem(ticket)
+    if grant is None:
+        throttle.take_refused(addresses.hashed(remote, forwarded))
+        raise NotAuthorised("ticket")
+    return grant

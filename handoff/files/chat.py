@@ -7,10 +7,10 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from handoff.actions import addresses, throttle
+from handoff.actions.admission import admit_ticket
 from handoff.actions.files import store
 from handoff.actions.refusals import note_refusal
-from handoff.actions.tickets import TicketGrant, redeem
+from handoff.actions.tickets import TicketGrant
 from handoff.contract.kinds import Author
 from handoff.contract.text import readable
 from handoff.errors import HandoffError, NotAuthorised, NotYours
@@ -55,7 +55,11 @@ def _with_ticket(
         return HttpResponse(status=204, headers=PREFLIGHT)
     grant = None
     try:
-        grant = _granted(request)
+        grant = admit_ticket(
+            request.GET.get("ticket", ""),
+            remote=request.META.get("REMOTE_ADDR", ""),
+            forwarded=request.headers.get("x-forwarded-for", ""),
+        )
         if not may_call(request.headers.get("origin", ""), grant.allowed_origins):
             grant = None
             raise NotYours
@@ -64,16 +68,6 @@ def _with_ticket(
         if isinstance(error, NotAuthorised | NotYours):
             note_refusal(error, caller=None, tool_call=False)
         return shared(refusal(error), request, may_read=grant is not None)
-
-
-def _granted(request: HttpRequest) -> TicketGrant:
-    """Raises NotAuthorised, and TooFast for an address that was refused too often."""
-    grant = redeem(request.GET.get("ticket", ""))
-    if grant is None:
-        forwarded = request.headers.get("x-forwarded-for", "")
-        throttle.take_refused(addresses.hashed(request.META.get("REMOTE_ADDR", ""), forwarded))
-        raise NotAuthorised("ticket")
-    return grant
 
 
 def _uploaded(request: HttpRequest, grant: TicketGrant) -> HttpResponse:
