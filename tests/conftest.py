@@ -15,7 +15,12 @@ from handoff.transports import discord_api
 from tests import environment, programs
 from tests.fakes.providers import BASES, Providers
 
-pytest_plugins = ["tests.databases", "tests.fakes.toy_desk", "tests.reliability.figures"]
+pytest_plugins = [
+    "tests.databases",
+    "tests.fakes.mailboxes",
+    "tests.fakes.toy_desk",
+    "tests.reliability.figures",
+]
 
 _SERVICES = ExitStack()
 

@@ -1,7 +1,6 @@
 """Many lines of a visitor make few mails, and each line keeps its own fate and its own trail."""
 
 import datetime as dt
-from collections.abc import Iterator
 
 import pytest
 from django.db.models.functions import Now
@@ -19,12 +18,6 @@ from tests import factories
 from tests.fakes.smtp import Mode, Received, SmtpServer
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def smtp() -> Iterator[SmtpServer]:
-    with SmtpServer() as running:
-        yield running
 
 
 @pytest.fixture

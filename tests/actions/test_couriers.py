@@ -22,12 +22,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 HANGS_SECONDS = 3.0
 
 
-@pytest.fixture
-def smtp() -> Iterator[SmtpServer]:
-    with SmtpServer() as running:
-        yield running
-
-
 @pytest.fixture(autouse=True)
 def _nothing_left_behind(settings: Settings) -> Iterator[None]:
     settings.DISPATCH_SECONDS = HANGS_SECONDS

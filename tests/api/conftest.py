@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -11,7 +11,6 @@ from django.test import Client
 from audit.models import Event as AuditEvent
 from handoff.models import Agent, Channel, Conversation
 from tests import factories
-from tests.fakes.smtp import SmtpServer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,12 +82,6 @@ def desk(agent: Agent) -> Desk:
 @pytest.fixture
 def conversation(agent: Agent) -> Conversation:
     return factories.conversation(agent, name="Ana", email="ana@example.com")
-
-
-@pytest.fixture
-def smtp() -> Iterator[SmtpServer]:
-    with SmtpServer() as server:
-        yield server
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.browser.barriers import violations
 from tests.browser.demo import SETTINGS, Demo, demo, say
 from tests.config.servers import running
 
@@ -18,14 +18,6 @@ HOSTILE = '<img src="x" onerror="alert(1)">\n<script>alert(2)</script>'
 PATIENCE_MS = 30_000
 SECRET_KEY = "the same before and after the server was started again"
 ENCRYPTION_KEY = "A" * 43 + "="
-
-
-@pytest.fixture(scope="module")
-def browser(chromium_path: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=chromium_path, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +44,6 @@ def chat_page(context: BrowserContext, desk: Demo) -> tuple[Page, list[str]]:
 def lines(page: Page) -> list[str]:
     """What was said, line by line, without names and times."""
     return page.locator("handoff-chat .bubble").all_inner_texts()
-
-
-def violations(page: Page) -> list[Any]:
-    found = Axe().run(page).response["violations"]
-    return [(item["id"], [node["html"] for node in item["nodes"]]) for item in found]
 
 
 def test_a_visitor_hands_over_goes_back_to_the_bot_and_reads_it_all_again_after_a_reload(

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.barriers import violations
 from tests.browser.demo import Demo, demo, say
 from tests.files import samples
 
@@ -15,14 +15,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PATIENCE_MS = 30_000
 PHOTO: Any = {"name": "photo.png", "mimeType": "image/png", "buffer": samples.PNG}
 NOTES: Any = {"name": "no\u202etes.txt", "mimeType": "text/plain", "buffer": samples.TEXT}
-
-
-@pytest.fixture(scope="module")
-def browser(chromium_path: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=chromium_path, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +38,6 @@ def opened(browser: Browser, desk: Demo, **how: Any) -> tuple[Page, list[str]]:
 
 def choose(page: Page, *files: Any) -> None:
     page.locator("handoff-chat input[type=file]").set_input_files(list(files))
-
-
-def violations(page: Page) -> list[Any]:
-    found = Axe().run(page).response["violations"]
-    return [(item["id"], [node["html"] for node in item["nodes"]]) for item in found]
 
 
 def test_a_visitor_sends_files_to_people_and_saves_them_again(

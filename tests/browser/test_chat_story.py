@@ -1,26 +1,17 @@
 """One visitor on a shop's page and one owner whose browser runs no script, from start to end."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.embedding import Desk, Wire, embedded, launch, visitor_of
+from tests.browser.embedding import Desk, Wire, embedded, visitor_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PATIENCE_MS: Final = 30_000
 _LINK: Final = re.compile(r"http://127\.0\.0\.1:\d+/r/\S+/")
-
-
-@pytest.fixture(scope="module")
-def browser(chromium_path: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = launch(playwright, chromium_path)
-        yield found
-        found.close()
 
 
 def type_in(page: Page, text: str) -> None:

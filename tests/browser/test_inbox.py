@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests import environment, programs
 from tests.config.servers import Server, running
@@ -73,14 +73,6 @@ class Story:
             connection.request(method, path, json.dumps(body) if body else None, headers)
             response = connection.getresponse()
             return response.status, json.loads(response.read())
-
-
-@pytest.fixture(scope="module")
-def browser(chromium_path: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=chromium_path, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @contextlib.contextmanager

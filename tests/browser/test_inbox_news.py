@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-from tests.browser.test_inbox import Story, browser, opened, story
+from tests.browser.test_inbox import Story, opened, story
 
-__all__ = ["browser", "story"]
+__all__ = ["story"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.once]
 

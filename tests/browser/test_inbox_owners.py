@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 
-from tests.browser.test_inbox import Story, browser, complaints, opened, shared, story
+from tests.browser.test_inbox import Story, complaints, opened, shared, story
 
-__all__ = ["browser", "shared", "story"]
+__all__ = ["shared", "story"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

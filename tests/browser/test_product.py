@@ -2,12 +2,11 @@
 
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests import environment
 from tests.browser.demo import Demo, demo, say
@@ -26,14 +25,6 @@ NOTE: Final = (
     "  • eta_date: 2026-12-24",
     "  • notes: Left at the gate if nobody is home.",
 )
-
-
-@pytest.fixture(scope="module")
-def browser(chromium_path: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=chromium_path, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 def picture(page: Page, name: str) -> None:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
 from tests import environment
+from tests.browser.barriers import violations
 from tests.config.servers import Server, running
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -75,11 +75,6 @@ def fill_in(page: Page) -> None:
 
 def send(page: Page) -> None:
     page.get_by_role("button", name="Send", exact=True).click()
-
-
-def violations(page: Page) -> list[Any]:
-    found = Axe().run(page).response["violations"]
-    return [(item["id"], [node["html"] for node in item["nodes"]]) for item in found]
 
 
 def test_a_fresh_profile_sends_the_form_and_sees_it_again(desk: Desk) -> None:

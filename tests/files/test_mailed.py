@@ -1,7 +1,6 @@
 """Files that come with an answer by mail, from the mailbox to the visitor's chat."""
 
 import datetime as dt
-from collections.abc import Iterator
 from email.message import EmailMessage
 from pathlib import Path
 from typing import IO, Any
@@ -34,18 +33,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SCAN = (samples.PNG, "image", "png", "scan.png")
 LABEL = (samples.PNG, "image", "png", "label\u202e.png")
 PAGE = (samples.HTML, "text", "html", "page.html")
-
-
-@pytest.fixture
-def smtp() -> Iterator[SmtpServer]:
-    with SmtpServer() as running:
-        yield running
-
-
-@pytest.fixture
-def mailbox() -> Iterator[ImapServer]:
-    with ImapServer() as running:
-        yield running
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Files of a subscriber's line on their way to the recipient: in the mail, and as an address."""
 
 import io
-from collections.abc import Iterator
 from typing import cast
 
 import pytest
@@ -25,12 +24,6 @@ from tests.files import samples
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BIG = samples.PDF + b" " * (ATTACHED_BYTES - 2 * len(samples.PDF)) + samples.PDF
-
-
-@pytest.fixture
-def smtp() -> Iterator[SmtpServer]:
-    with SmtpServer() as server:
-        yield server
 
 
 @pytest.fixture

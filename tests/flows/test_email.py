@@ -1,7 +1,5 @@
 """A handoff by mail from the request to the resume note, with a real mail server and mailbox."""
 
-from collections.abc import Iterator
-
 import pytest
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
@@ -17,18 +15,6 @@ from tests.transports.inbound_samples import OUT_OF_OFFICE, bounce
 from tests.transports.reply_samples import WROTE
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def smtp() -> Iterator[SmtpServer]:
-    with SmtpServer() as running:
-        yield running
-
-
-@pytest.fixture
-def mailbox() -> Iterator[ImapServer]:
-    with ImapServer() as running:
-        yield running
 
 
 @pytest.fixture

@@ -158,12 +158,6 @@ class Cycles:
 
 
 @pytest.fixture
-def smtp() -> Iterator[SmtpServer]:
-    with SmtpServer() as server:
-        yield server
-
-
-@pytest.fixture
 def place(tmp_path: Path, database_url: str, smtp: SmtpServer) -> Iterator[Place]:
     made = Place(tmp_path / "desk", database_url, smtp_url=smtp.url)
     yield made

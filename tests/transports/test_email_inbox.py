@@ -2,7 +2,7 @@
 
 import datetime as dt
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,12 +16,6 @@ from tests.transports.inbound_samples import OUT_OF_OFFICE, SESSION, bounce, mai
 from tests.transports.mail_samples import channel
 
 OPEN = ("<h.hs_open.1@desk.example.org>",)
-
-
-@pytest.fixture
-def mailbox() -> Iterator[ImapServer]:
-    with ImapServer() as running:
-        yield running
 
 
 class Reader:

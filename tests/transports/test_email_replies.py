@@ -1,7 +1,6 @@
 """Where replies go, who may send them, and our own answers by mail."""
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,12 +17,6 @@ from tests.fakes.imap import Mode as ImapMode
 from tests.fakes.smtp import Received, SmtpServer
 from tests.transports.inbound_samples import OURS, SESSION, mail, reason, said
 from tests.transports.mail_samples import TOKEN, channel, closed, line, request, send
-
-
-@pytest.fixture
-def mailbox() -> Iterator[ImapServer]:
-    with ImapServer() as running:
-        yield running
 
 
 def reading(smtp_url: str, imap_url: str = "imaps://u:p@mail.example", **settings: Any) -> Email:
