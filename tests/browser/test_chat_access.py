@@ -191,6 +191,7 @@ def test_the_focus_is_never_lost(browser: Browser, desk: Desk, shop: Shop) -> No
     desk.hand_over(visitor, "inbox")
     back.press("Enter")
     expect(page.get_by_text("You are back with the bot.", exact=True)).to_be_visible()
+    expect(back).to_be_hidden()
     assert page.evaluate(focused) == "input"
 
     page.locator("handoff-chat .input").press("Shift+Tab")
